@@ -1,0 +1,58 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors to branch on.
+var (
+	ErrNameTaken     = errors.New("name is taken")
+	ErrPlanConfirmed = errors.New("plan was already confirmed")
+	ErrNoPerson      = errors.New("a decision comes from a person")
+	ErrStoreReplaced = errors.New("store was replaced or made read-only while open")
+	ErrNewerSchema   = errors.New("store was written by a newer version")
+	ErrForeignFile   = errors.New("file is not a gatehouse store")
+)
+
+// Half says which half of the gate refused (kernel R2).
+type Half string
+
+// The halves.
+const (
+	HalfIntent Half = "intent" // the service was not called
+	HalfExact  Half = "exact"  // fetched and withheld
+)
+
+// RefusedError is a refusal of the gate. Its text names units; front ends show it to the owner alone.
+type RefusedError struct {
+	Check string // the check that refused
+	Half  Half
+	Unit  Unit   // zero where no single unit is meant
+	Why   string // one line
+}
+
+func (e *RefusedError) Error() string {
+	if e.Unit.IsZero() {
+		return e.Why
+	}
+	return fmt.Sprintf("%s: %s", e.Unit, e.Why)
+}
+
+// DecisionRefusedError is a decision that did not count: made by an agent's process, without the key, or not opened (kernel R34, R26).
+type DecisionRefusedError struct {
+	Text string
+	Hint string
+}
+
+func (e *DecisionRefusedError) Error() string { return e.Text }
+
+// CapError says that a binding has too many open actions (kernel R24).
+type CapError struct {
+	Binding BindingName
+	Cap     int
+}
+
+func (e *CapError) Error() string {
+	return fmt.Sprintf("binding %s: %d actions wait already; a person must decide some before more can be queued", e.Binding, e.Cap)
+}

@@ -1,0 +1,261 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"time"
+)
+
+// Store is the kernel's memory. Write runs one transaction under the lock that all processes share; an error rolls it
+// back whole. Read runs over one snapshot. Neither is entered from within the other, and what they hand out is invalid
+// once they return. A *Tx or *View is for one goroutine.
+type Store interface {
+	Write(ctx context.Context, fn func(Tx) error) error
+	Read(ctx context.Context, fn func(View) error) error
+}
+
+// View is what can be asked within a snapshot or a transaction. Rules take the narrow parts, not the whole.
+type View interface {
+	sessionView
+	actionView
+	turnView
+	questionView
+	personalView
+	recordView
+}
+
+// Tx is a View that can also change things. Every change of a row is a compare-and-set.
+type Tx interface {
+	View
+	sessionTx
+	actionTx
+	turnTx
+	questionTx
+	personalTx
+	recorder
+}
+
+type sessionView interface {
+	// Session finds a session by id or by name; ErrNotFound otherwise.
+	Session(ref string) (Session, error)
+	// Summaries lists sessions, newest first; an empty id lists all.
+	Summaries(id SessionID) ([]SessionSummary, error)
+	// Binding finds a binding of a session; ErrNotFound otherwise.
+	Binding(session SessionID, name BindingName) (Binding, error)
+	Bindings(session SessionID) ([]Binding, error)
+	Connection(id ConnectionID) (Connection, error)
+	Connections() ([]Connection, error)
+	// Observations lists the set of a session in order of first sight; an empty id lists all sessions'.
+	Observations(session SessionID) ([]Observation, error)
+	CountObservations(session SessionID) (int, error)
+}
+
+type sessionTx interface {
+	// InsertSession gives the session its id. A name that is taken is ErrNameTaken.
+	InsertSession(*Session) error
+	RenameSession(id SessionID, name string, at time.Time) error
+	// InsertConnection gives the connection its id.
+	InsertConnection(*Connection) error
+	// InsertBinding puts a binding in the place of one with its name that was removed; a live one is ErrNameTaken.
+	InsertBinding(Binding) error
+	// RemoveBinding hides a binding from calls; actions and units made through it stay. ErrNotFound when there is none.
+	RemoveBinding(session SessionID, name BindingName, at time.Time) error
+	// Observe adds what is new to the set of a session and leaves the rest as it is (kernel R4).
+	Observe(session SessionID, turn int, at time.Time, found []Found) error
+}
+
+type actionView interface {
+	// Action finds an action with its content; ErrNotFound otherwise.
+	Action(id ActionID) (Action, error)
+	// ActionState is Action without payload, fields and values, for what only looks at states: Draft keeps what the queue's list shows.
+	ActionState(id ActionID) (Action, error)
+	// LiveEffects lists the live actions of a session on a resource that touch one of the targets, in id order,
+	// each once; work grows with what matches, not with what is live elsewhere (P6).
+	LiveEffects(session SessionID, resource string, targets []Selector) ([]LiveEffect, error)
+	// TargetsVersion grows whenever an action of the session that touches one of the targets changes, is added or ends.
+	TargetsVersion(session SessionID, resource string, targets []Selector) (int64, error)
+	// CountOpen counts pending and claimed actions of a binding (kernel R24).
+	CountOpen(session SessionID, binding BindingName) (int, error)
+	// Names lists the provisional ids of a session at a resource; next is the first free number.
+	Names(session SessionID, resource string) (names Names, next int, err error)
+	// Dependents lists live or stranded actions with a reference to a provider, in id order.
+	Dependents(provider ActionID) ([]Dependent, error)
+	// OpenClaim finds the action claimed at a connection; false where there is none.
+	OpenClaim(connection ConnectionID) (Action, bool, error)
+	// Claimed lists every claimed action, without content.
+	Claimed() ([]Action, error)
+	// Stale lists pending actions whose drift waits for a fresh preview; an empty session is all.
+	Stale(session SessionID) ([]ActionID, error)
+	// Queue is one page of the list of actions and questions.
+	Queue(QueueQuery) (QueuePage, error)
+	// RejectedInTurn reports whether an action with this digest, submitted in this turn, was rejected (K52).
+	RejectedInTurn(session SessionID, turn int, digest Digest) (ActionID, bool, error)
+	// Plan finds the stored result of a confirmed plan; ErrNotFound otherwise.
+	Plan(id PlanID) (PlanRecord, error)
+	// Plans lists the newest confirmed plans first.
+	Plans(limit int) ([]PlanRecord, error)
+}
+
+// LiveEffect is a live action as the journal needs it.
+type LiveEffect struct {
+	Effect
+	Lane      Lane
+	Retryable bool
+}
+
+// Dependent is an action that refers to another.
+type Dependent struct {
+	Action ActionID
+	Name   string
+	Needs  bool // else it only comes after
+	State  State
+}
+
+type actionTx interface {
+	// InsertAction gives the action its id and version 1 and registers targets, references and provisional ids.
+	InsertAction(*Action) error
+	// ChangeAction writes everything of an action but its content where the row still has before.Version; false means
+	// that someone was first. The new version is set in after.
+	ChangeAction(before Action, after *Action) (bool, error)
+	// ReplaceDraft is ChangeAction that also puts a fresh draft, its targets, references and digest in place of the old.
+	ReplaceDraft(before Action, after *Action) (bool, error)
+	// StoreUndo keeps the bytes that undo an action, UndoLimit at most, and says how many there were.
+	StoreUndo(id ActionID, data io.Reader) (int64, error)
+	// BindNames records what the service made of what an action provides; a real id is never replaced.
+	BindNames(id ActionID, created []Created) error
+	// InsertPlan stores a plan as confirmed, every item not started; a second insert of one id is ErrPlanConfirmed.
+	InsertPlan(PlanRecord) error
+	SetPlanItem(plan PlanID, id ActionID, outcome ItemOutcome, reason string) error
+	FinishPlan(plan PlanID, at time.Time) error
+}
+
+type personalView interface {
+	// Drafts lists the drafted decisions of a person, oldest first.
+	Drafts(person PersonID) ([]DraftedDecision, error)
+	// Opened reports which of the ids were opened by a person at their present digest.
+	Opened(person PersonID, ids []ActionID) (map[ActionID]bool, error)
+	// OperatorKey finds who made a key, by its hash; ErrNotFound otherwise.
+	OperatorKey(hash string) (PersonID, error)
+}
+
+type personalTx interface {
+	// PutDraft stores or replaces a person's draft on an action.
+	PutDraft(DraftedDecision) error
+	// DropDrafts removes drafts of a person; no ids removes all.
+	DropDrafts(person PersonID, ids []ActionID) error
+	// MarkOpened is true when that person had not opened that digest before.
+	MarkOpened(person PersonID, id ActionID, digest Digest, at time.Time) (bool, error)
+	InsertOperatorKey(hash string, person PersonID, at time.Time) error
+}
+
+type recorder interface {
+	// Append adds a row to the record within this transaction.
+	Append(Entry) error
+}
+
+type recordView interface {
+	// Rows lists rows of the record after a place in it, oldest first.
+	Rows(RecordQuery) ([]Row, error)
+	// EachRow walks the whole record in bounded memory, in order of Seq, and gives the head that was kept.
+	EachRow(fn func(seq int64, blob []byte, prev, hash Digest) error) (Head, error)
+}
+
+// RecordQuery picks rows of the record. Zero fields pick everything.
+type RecordQuery struct {
+	Session SessionID
+	Types   []EventType
+	After   int64 // rows with a larger Seq
+	Before  int64 // rows with a smaller Seq, newest first, if not zero
+	Limit   int   // 0 is 1,000
+}
+
+// DraftedDecision is a decision on a row that nobody has carried out yet (T1). It is a person's own.
+type DraftedDecision struct {
+	Person  PersonID
+	Action  ActionID
+	Digest  Digest
+	Verdict Verdict
+	Reason  string
+	At      time.Time
+}
+
+// Clock is where time comes from.
+type Clock interface{ Now() time.Time }
+
+// Rand is where ids that must not be guessed or repeated come from; it fills the slice.
+type Rand interface{ Read([]byte) (int, error) }
+
+// Alive tells whether a process still runs, by the lock it holds and the boot it belongs to (kernel R19).
+type Alive interface {
+	// Self is this process; its lock is held until it ends.
+	Self() ProcessID
+	Alive(ProcessID) bool
+}
+
+// Egress is asked before anything leaves (E1). The answer names the rule that gave it.
+type Egress interface {
+	Ask(ctx context.Context, request EgressRequest) (rule string, err error)
+}
+
+// EgressRequest is what a sink says of what is about to leave.
+type EgressRequest struct {
+	Sink        string // "apply", "model", "read", …
+	Session     SessionID
+	Destination string
+	Bytes       int
+}
+
+// AllowAll is the egress policy until one is configured.
+type AllowAll struct{}
+
+// Ask allows.
+func (AllowAll) Ask(context.Context, EgressRequest) (string, error) { return "allow-all", nil }
+
+// Fault is asked at every named point of a change; an error there is what a failure at that point would be.
+// The program passes NoFault; tests pass one that fails or kills the process (design: faults are passed in).
+type Fault interface{ At(FaultPoint) error }
+
+// FaultPoint names a moment at which a process may die.
+type FaultPoint string
+
+// The fault points, in the order in which a submit and a confirm pass them.
+const (
+	FaultSubmitPrepared    FaultPoint = "submit.prepared"    // prepared, nothing stored
+	FaultSubmitInside      FaultPoint = "submit.inside"      // within the transaction
+	FaultSubmitStored      FaultPoint = "submit.stored"      // stored, not answered
+	FaultConfirmStart      FaultPoint = "confirm.start"      // plan shown, nothing stored
+	FaultConfirmStored     FaultPoint = "confirm.stored"     // plan stored, nothing decided
+	FaultConfirmRejected   FaultPoint = "confirm.rejected"   // rejects stored
+	FaultConfirmBase       FaultPoint = "confirm.base"       // base asked for, not claimed
+	FaultConfirmClaiming   FaultPoint = "confirm.claiming"   // within the claim's transaction
+	FaultConfirmClaimed    FaultPoint = "confirm.claimed"    // claimed, nothing sent
+	FaultConfirmDispatched FaultPoint = "confirm.dispatched" // the effect returned, its outcome is not stored
+	FaultConfirmOutcome    FaultPoint = "confirm.outcome"    // outcome stored
+	FaultConfirmFinish     FaultPoint = "confirm.finish"     // all carried out, plan not closed
+)
+
+// FaultPoints lists them all.
+func FaultPoints() []FaultPoint {
+	return []FaultPoint{
+		FaultSubmitPrepared, FaultSubmitInside, FaultSubmitStored, FaultConfirmStart, FaultConfirmStored,
+		FaultConfirmRejected, FaultConfirmBase, FaultConfirmClaiming, FaultConfirmClaimed, FaultConfirmDispatched,
+		FaultConfirmOutcome, FaultConfirmFinish,
+	}
+}
+
+// NoFault never fails.
+type NoFault struct{}
+
+// At is nil.
+func (NoFault) At(FaultPoint) error { return nil }
+
+// Answer is the stored answer of a call (kernel R30); core alone turns it into a Released again.
+type Answer struct {
+	Session  SessionID
+	Turn     int
+	Step     int
+	CallID   string
+	ArgsHash string
+	Body     json.RawMessage
+}

@@ -1,0 +1,155 @@
+package core
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// EventType is what a row of the record says happened (kernel R33).
+type EventType string
+
+// The events of the record. Rows hold ids, counts and hashes, never content (kernel R5, R35).
+const (
+	EventSession  EventType = "session"  // made or renamed
+	EventBind     EventType = "bind"     // a connection was introduced into a session
+	EventUnbind   EventType = "unbind"   //
+	EventConnect  EventType = "connect"  // a connection was made
+	EventRead     EventType = "read"     // data was released
+	EventBlocked  EventType = "blocked"  // a read or its result was refused
+	EventSubmit   EventType = "submit"   // an action was queued
+	EventPlan     EventType = "plan"     // a plan was confirmed
+	EventDecision EventType = "decision" // a person approved, rejected or settled
+	EventClaim    EventType = "claim"    // the effect is about to be sent
+	EventOutcome  EventType = "outcome"  // how it ended
+	EventStrand   EventType = "strand"   // cannot happen because a provider will not
+	EventDrift    EventType = "drift"    // the base moved; a fresh digest where there is one
+	EventOpened   EventType = "opened"   // a person looked at an action
+	EventQuestion EventType = "question"
+	EventAnswer   EventType = "answer"
+	EventTurn     EventType = "turn"   // started, suspended, resumed, ended
+	EventEgress   EventType = "egress" // something left, or was about to
+	EventKey      EventType = "key"    // an operator key was made
+)
+
+// Entry is a row of the record before it has a place in the chain. Subject names what it is about, such as "action 12".
+type Entry struct {
+	At        time.Time       `json:"at"`
+	Type      EventType       `json:"type"`
+	Session   SessionID       `json:"session,omitempty"`
+	Turn      int             `json:"turn,omitempty"`
+	Actor     string          `json:"actor"`               // who: a person, an agent's model, a client
+	Authority string          `json:"authority,omitempty"` // on whose authority, and how it was given
+	Rule      string          `json:"rule,omitempty"`
+	Units     []Unit          `json:"units,omitempty"`
+	Digest    string          `json:"digest,omitempty"`
+	Subject   string          `json:"subject,omitempty"`
+	Detail    json.RawMessage `json:"detail,omitempty"` // an object of ids, counts, states and hashes
+}
+
+// Row is an entry in the chain.
+type Row struct {
+	Seq   int64
+	Entry Entry
+	Blob  []byte // canonical JSON of the entry; the hash is over these bytes
+	Prev  Digest
+	Hash  Digest
+}
+
+// Seal fixes an entry behind the row before it. The first row follows the zero digest.
+func (e Entry) Seal(seq int64, prev Digest) (Row, error) {
+	e.At = e.At.UTC()
+	blob, err := canonical(e)
+	if err != nil {
+		return Row{}, fmt.Errorf("log row %d: %w", seq, err)
+	}
+	return Row{Seq: seq, Entry: e, Blob: blob, Prev: prev, Hash: chainHash(seq, prev, blob)}, nil
+}
+
+func chainHash(seq int64, prev Digest, blob []byte) Digest {
+	h := sha256.New()
+	fmt.Fprintf(h, "gatehouse record 1\n%d\n%s\n", seq, prev)
+	h.Write(blob)
+	var d Digest
+	h.Sum(d[:0])
+	return d
+}
+
+// Head is the newest row of the chain as the store keeps it beside the rows, so that a cut tail is found.
+type Head struct {
+	Seq  int64
+	Hash Digest
+}
+
+// BadRow names the first row of a record that is not what was written.
+type BadRow struct {
+	Seq    int64  `json:"seq"`
+	Reason string `json:"reason"`
+}
+
+// Verification is the result of walking a chain.
+type Verification struct {
+	Rows     int64
+	FirstBad *BadRow
+}
+
+// OK reports that every row is as it was written.
+func (v Verification) OK() bool { return v.FirstBad == nil }
+
+// Verifier walks a chain row by row in order of Seq (K62).
+type Verifier struct {
+	next Verification
+	prev Digest
+}
+
+// Add checks the next row; after the first bad one it only counts.
+func (v *Verifier) Add(seq int64, blob []byte, prev, hash Digest) {
+	v.next.Rows++
+	want := v.next.Rows
+	switch {
+	case v.next.FirstBad != nil:
+	case seq != want:
+		v.bad(want, fmt.Sprintf("row %d is missing, row %d stands in its place", want, seq))
+	case prev != v.prev:
+		v.bad(seq, "does not follow the row before it")
+	case chainHash(seq, prev, blob) != hash:
+		v.bad(seq, "content was changed")
+	}
+	v.prev = hash
+}
+
+// Finish compares the end of the chain with the head that the store keeps.
+func (v *Verifier) Finish(head Head) Verification {
+	switch {
+	case v.next.FirstBad != nil:
+	case head.Seq > v.next.Rows:
+		v.bad(v.next.Rows+1, fmt.Sprintf("rows %d to %d are missing at the end", v.next.Rows+1, head.Seq))
+	case head.Seq < v.next.Rows:
+		v.bad(head.Seq+1, "was added behind the head")
+	case head.Hash != v.prev:
+		v.bad(head.Seq, "is not the head that was kept")
+	}
+	return v.next
+}
+
+func (v *Verifier) bad(seq int64, reason string) {
+	v.next.FirstBad = &BadRow{Seq: seq, Reason: reason}
+}
+
+// textHash stands in the record for a text that stays elsewhere.
+func textHash(s string) string {
+	if s == "" {
+		return ""
+	}
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(s)))
+}
+
+// detail makes the detail of an entry; a map is only ever built here and never fails to encode.
+func detail(pairs map[string]any) json.RawMessage {
+	raw, err := json.Marshal(pairs)
+	if err != nil {
+		panic("core: a log detail that is not JSON: " + err.Error())
+	}
+	return raw
+}
