@@ -31,20 +31,16 @@ func settle(s string) (shown string, hidden bool) {
 	for i, r := range s {
 		next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
 		switch {
-		case invisible(r):
-			if !belongs(r, base, last, next) {
-				r, base, marks = dot, dot, 0
-				hidden = true
-			} else if unicode.Is(unicode.M, r) {
-				marks++
-			}
+		case invisible(r) && !belongs(r, base, last, next):
+			r, base, marks = dot, dot, 0
+			hidden = true
 		case unicode.Is(unicode.M, r):
 			if marks == maxMarks {
 				hidden = true
 				continue
 			}
 			marks++
-		default:
+		case !invisible(r):
 			base, marks = r, 0
 		}
 		last = r

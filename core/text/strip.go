@@ -126,6 +126,7 @@ func removed(r rune) bool {
 
 // escape consumes what follows an ESC.
 func (p *stripper) escape() {
+	p.pos = p.skip(p.pos, 1, 0)
 	if p.pos == len(p.in) {
 		return
 	}
@@ -163,7 +164,8 @@ func (p *stripper) control() {
 	}
 }
 
-// skip returns the first position from i on whose byte is not in [low, high].
+// skip returns the first position from i on whose byte is not in [low, high],
+// a range that may be empty.
 // Control characters are passed over: terminals obey them and go on with the
 // sequence, so they must not be a way to break one open.
 func (p *stripper) skip(i int, low, high byte) int {
