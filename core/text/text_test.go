@@ -313,7 +313,7 @@ func marks(s string) int {
 		switch {
 		case unicode.Is(unicode.M, r):
 			run++
-		case !unicode.Is(unicode.Cf, r):
+		case r != '\u061c' && (r < '\u200c' || r > '\u200f'): // a joiner or direction mark is no base
 			run = 0
 		}
 		most = max(most, run)
