@@ -3,9 +3,9 @@ module gatehouse
 go 1.26.7
 
 require (
-	charm.land/bubbles/v2 v2.2.1 // indirect
-	charm.land/bubbletea/v2 v2.1.1 // indirect
-	charm.land/lipgloss/v2 v2.1.0 // indirect
+	charm.land/bubbles/v2 v2.2.1 // indirect; github.com/charmbracelet/bubbles
+	charm.land/bubbletea/v2 v2.1.1 // indirect; github.com/charmbracelet/bubbletea
+	charm.land/lipgloss/v2 v2.1.0 // indirect; github.com/charmbracelet/lipgloss
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/adrg/xdg v0.5.3 // indirect
 	github.com/aymanbagabas/go-udiff v0.4.1 // indirect
