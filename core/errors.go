@@ -3,6 +3,8 @@ package core
 import (
 	"errors"
 	"fmt"
+
+	"gatehouse/core/text"
 )
 
 // Errors to branch on.
@@ -55,4 +57,13 @@ type CapError struct {
 
 func (e *CapError) Error() string {
 	return fmt.Sprintf("binding %s: %d actions wait already; a person must decide some before more can be queued", e.Binding, e.Cap)
+}
+
+// reasonLimit is how many code points of a reason are kept.
+const reasonLimit = 2000
+
+// cleanReason makes any text one clean line (K19).
+func cleanReason(s string) string {
+	line, _ := text.CleanLine(s, reasonLimit)
+	return line
 }

@@ -38,15 +38,9 @@ func (j Journal) Last(target string) (Effect, bool) {
 	return Effect{}, false
 }
 
-// liveEffect is a live action with what decides whether it may be replayed.
-type liveEffect struct {
-	Effect
-	Lane Lane
-}
-
 // buildJournal keeps the order of ids and never replays over a gap: an effect that shares a target with, needs or
 // comes after something that is not replayed is a gap itself (K57). Live must be in id order.
-func buildJournal(live []liveEffect) Journal {
+func buildJournal(live []LiveEffect) Journal {
 	var j Journal
 	blockedTarget := make(map[string]ActionID)
 	blocked := make(map[ActionID]bool)
@@ -67,7 +61,7 @@ func buildJournal(live []liveEffect) Journal {
 	return j
 }
 
-func (e liveEffect) gapReason(blockedTarget map[string]ActionID, blocked map[ActionID]bool) string {
+func (e LiveEffect) gapReason(blockedTarget map[string]ActionID, blocked map[ActionID]bool) string {
 	switch e.State {
 	case StatePending:
 	case StateFailed:

@@ -68,7 +68,8 @@ type sessionTx interface {
 type actionView interface {
 	// Action finds an action with its content; ErrNotFound otherwise.
 	Action(id ActionID) (Action, error)
-	// ActionState is Action without payload, fields and values, for what only looks at states: Draft keeps what the queue's list shows.
+	// ActionState is Action without args, payload, fields and values, for what only looks at states. Its Draft still has kind,
+	// lane, title, flags, targets, base, provides and references.
 	ActionState(id ActionID) (Action, error)
 	// LiveEffects lists the live actions of a session on a resource that touch one of the targets, in id order,
 	// each once; work grows with what matches, not with what is live elsewhere (P6).

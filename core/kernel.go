@@ -1,0 +1,177 @@
+package core
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sort"
+	"sync"
+	"time"
+)
+
+// DefaultCap is how many pending and claimed actions a binding may have (kernel R24).
+const DefaultCap = 200
+
+// Options are the parts that a kernel is made of. Store, Clock, Rand and Alive are required.
+type Options struct {
+	Store       Store
+	Gatekeepers []Gatekeeper
+	Clock       Clock
+	Rand        Rand
+	Alive       Alive
+	Egress      Egress  // nil is AllowAll
+	Fault       Fault   // nil is NoFault
+	Checks      []Check // run after the narrowing
+	Cap         int     // 0 is DefaultCap
+	RequireKey  bool    // decisions need a terminal or an operator key (kernel R34)
+	Log         *slog.Logger
+
+	// BaseDeadline is how long the base query of the next item may hold back the outcome of the last; 0 is 1 s (kernel R19).
+	BaseDeadline time.Duration
+}
+
+// Kernel decides. Its methods may be called from several goroutines; every command is one transaction, or, where an
+// effect lies between, two.
+type Kernel struct {
+	store        Store
+	gatekeepers  map[string]Gatekeeper
+	clock        Clock
+	rand         Rand
+	alive        Alive
+	egress       Egress
+	fault        Fault
+	checks       []Check
+	cap          int
+	requireKey   bool
+	log          *slog.Logger
+	baseDeadline time.Duration
+
+	mu        sync.Mutex
+	resources map[resourceKey]Resource
+}
+
+type resourceKey struct {
+	connection ConnectionID
+	url        string
+}
+
+// New validates every manifest (kernel R15) and makes a kernel. It starts nothing.
+func New(o Options) (*Kernel, error) {
+	if o.Store == nil || o.Clock == nil || o.Rand == nil || o.Alive == nil {
+		return nil, errors.New("kernel: store, clock, rand and alive are required")
+	}
+	k := &Kernel{
+		store: o.Store, gatekeepers: make(map[string]Gatekeeper, len(o.Gatekeepers)),
+		clock: o.Clock, rand: o.Rand, alive: o.Alive, egress: o.Egress, fault: o.Fault,
+		checks: append([]Check{narrowing{}}, o.Checks...), cap: o.Cap, requireKey: o.RequireKey,
+		log: o.Log, baseDeadline: o.BaseDeadline, resources: make(map[resourceKey]Resource),
+	}
+	if k.egress == nil {
+		k.egress = AllowAll{}
+	}
+	if k.fault == nil {
+		k.fault = NoFault{}
+	}
+	if k.cap == 0 {
+		k.cap = DefaultCap
+	}
+	if k.log == nil {
+		k.log = slog.New(slog.DiscardHandler)
+	}
+	if k.baseDeadline == 0 {
+		k.baseDeadline = time.Second
+	}
+	var faults []error
+	for _, g := range o.Gatekeepers {
+		m := g.Manifest()
+		if err := m.Validate(); err != nil {
+			faults = append(faults, err)
+		}
+		if _, taken := k.gatekeepers[m.Kind]; taken {
+			faults = append(faults, fmt.Errorf("gatekeeper %s: registered twice", m.Kind))
+		}
+		k.gatekeepers[m.Kind] = g
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// Close releases what drivers hold open. The store is the caller's.
+func (k *Kernel) Close() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var faults []error
+	for key, r := range k.resources {
+		faults = append(faults, r.Close())
+		delete(k.resources, key)
+	}
+	return errors.Join(faults...)
+}
+
+// Manifests lists what the drivers say of themselves, by kind.
+func (k *Kernel) Manifests() []Manifest {
+	out := make([]Manifest, 0, len(k.gatekeepers))
+	for _, g := range k.gatekeepers {
+		out = append(out, g.Manifest())
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Kind < out[j].Kind })
+	return out
+}
+
+// resource opens a binding's resource, once for each connection and URL.
+func (k *Kernel) resource(ctx context.Context, connection Connection, url string) (Resource, error) {
+	key := resourceKey{connection.ID, url}
+	k.mu.Lock()
+	r, found := k.resources[key]
+	k.mu.Unlock()
+	if found {
+		return r, nil
+	}
+	g, known := k.gatekeepers[connection.Kind]
+	if !known {
+		return nil, notFound("gatekeeper", connection.Kind, "this program has no driver of that kind")
+	}
+	r, err := g.Open(ctx, connection, url)
+	if err != nil {
+		return nil, err
+	}
+	if faults := validateOperations(connection.Kind, r.Operations(), g.Manifest().Kinds); len(faults) > 0 {
+		return nil, errors.Join(append(faults, r.Close())...)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if first, raced := k.resources[key]; raced {
+		return first, r.Close()
+	}
+	k.resources[key] = r
+	return r, nil
+}
+
+// randomID is a short id that is not repeated.
+func (k *Kernel) randomID(prefix string) (string, error) {
+	var raw [8]byte
+	if _, err := k.rand.Read(raw[:]); err != nil {
+		return "", fmt.Errorf("random id: %w", err)
+	}
+	return prefix + hex.EncodeToString(raw[:]), nil
+}
+
+// NotFoundError says what does not exist. It matches ErrNotFound.
+type NotFoundError struct {
+	What string
+	Name string
+	Hint string
+}
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("%s %q: not found", e.What, e.Name) }
+
+// Is makes it match ErrNotFound.
+func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
+
+func notFound(what, name, hint string) error {
+	return &NotFoundError{What: what, Name: name, Hint: hint}
+}

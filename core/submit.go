@@ -1,0 +1,242 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// prepared is a draft that passed the gate, with what must not change until it is stored.
+type prepared struct {
+	look   *lookahead
+	draft  Draft
+	digest Digest
+}
+
+// submit is the second walk of the house: the driver prepares, the gate checks what preparing read, and one transaction
+// stores action, references, units and answer (kernel R13).
+func (k *Kernel) submit(ctx context.Context, c *callInProgress) (Released, error) {
+	var extra []Selector
+	for attempt := 0; attempt <= changeRetries; attempt++ {
+		look, err := k.lookAhead(ctx, c, extra, 0)
+		if err != nil {
+			return k.releaseError(ctx, c, err)
+		}
+		if released, refused, err := k.gateIntent(ctx, c, look); refused || err != nil {
+			return released, err
+		}
+		p, missing, err := k.prepare(ctx, c, look)
+		if err != nil {
+			return k.releaseError(ctx, c, err)
+		}
+		if len(missing) > 0 {
+			extra = append(extra, missing...)
+			continue
+		}
+		passage := c.passage(PurposePrepare)
+		passage.Found = p.draft.Found
+		if err := k.checkExact(ctx, passage); err != nil {
+			return k.releaseRefusal(ctx, c, err)
+		}
+		if err := k.fault.At(FaultSubmitPrepared); err != nil {
+			return Released{}, err
+		}
+		released, err := k.storeAction(ctx, c, p)
+		if errors.Is(err, errChanged) {
+			continue
+		}
+		if err == nil {
+			err = k.fault.At(FaultSubmitStored)
+		}
+		return released, err
+	}
+	return k.releasePlainError(ctx, c, changedTooOften(c))
+}
+
+// prepare asks the driver for a draft and holds it against the manifest. Targets of the draft that were not looked at
+// come back as selectors: their versions were not noted, so the driver has to prepare again over them.
+func (k *Kernel) prepare(ctx context.Context, c *callInProgress, look *lookahead) (*prepared, []Selector, error) {
+	draft, err := c.resource.Prepare(ctx, look.call, look.journal)
+	if err != nil {
+		return nil, nil, err
+	}
+	if missing := uncovered(draft.Targets, look.intent.Targets); len(missing) > 0 {
+		return nil, missing, nil
+	}
+	if err := draft.normalize(); err != nil {
+		return nil, nil, err
+	}
+	if !c.op.allows(draft.Lane) {
+		return nil, nil, fmt.Errorf("driver %s: %s in lane %q, which is not declared", c.connection.Kind, c.method, draft.Lane)
+	}
+	if !contains(c.op.Kinds, draft.Kind) {
+		return nil, nil, fmt.Errorf("driver %s: %s made kind %q, which is not declared", c.connection.Kind, c.method, draft.Kind)
+	}
+	draft.Title = cleanReason(draft.Title)
+	digest, err := DigestOf(c.binding.Name, draft)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &prepared{look: look, draft: draft, digest: digest}, nil, nil
+}
+
+func uncovered(targets []string, selectors []Selector) []Selector {
+	var missing []Selector
+	for _, t := range targets {
+		covered := false
+		for _, s := range selectors {
+			covered = covered || s.Matches(t)
+		}
+		if !covered {
+			missing = append(missing, Selector{Reach: ReachExact, Target: t})
+		}
+	}
+	return missing
+}
+
+func contains(list []string, s string) bool {
+	for _, item := range list {
+		if item == s {
+			return true
+		}
+	}
+	return false
+}
+
+// storeAction is the one transaction of a submit: an action is absent or pending (K34).
+func (k *Kernel) storeAction(ctx context.Context, c *callInProgress, p *prepared) (Released, error) {
+	var out Released
+	var capped *CapError
+	err := k.store.Write(ctx, func(tx Tx) error {
+		if err := k.stillAsSeen(tx, c, p); err != nil {
+			return err
+		}
+		a, err := k.newAction(tx, c, p)
+		if err != nil {
+			return err
+		}
+		if err := k.fault.At(FaultSubmitInside); err != nil {
+			return err
+		}
+		out, err = c.keepAnswer(tx, submittedBody(a, p))
+		return err
+	})
+	if errors.As(err, &capped) {
+		return k.releasePlainError(ctx, c, &CallError{Code: "cap", Text: capped.Error()})
+	}
+	var repeated *rejectedBeforeError
+	if errors.As(err, &repeated) {
+		return k.releaseRepeated(ctx, c, repeated)
+	}
+	return out, err
+}
+
+// stillAsSeen refuses what may not be stored: too many open actions, a digest that this turn had rejected, or targets
+// that changed since the driver prepared.
+func (k *Kernel) stillAsSeen(tx Tx, c *callInProgress, p *prepared) error {
+	open, err := tx.CountOpen(c.session.ID, c.binding.Name)
+	if err != nil {
+		return err
+	}
+	if open >= k.cap {
+		return &CapError{Binding: c.binding.Name, Cap: k.cap}
+	}
+	if c.caller.Turn > 0 {
+		id, rejected, err := tx.RejectedInTurn(c.session.ID, c.caller.Turn, p.digest)
+		if err != nil {
+			return err
+		}
+		if rejected {
+			return &rejectedBeforeError{id}
+		}
+	}
+	version, err := tx.TargetsVersion(c.session.ID, c.resource.Key(), p.look.intent.Targets)
+	if err != nil {
+		return err
+	}
+	if version != p.look.version {
+		return errChanged
+	}
+	if !makesNames(p.draft) {
+		return nil
+	}
+	_, next, err := tx.Names(c.session.ID, c.resource.Key())
+	if err != nil {
+		return err
+	}
+	if next != p.look.call.Next {
+		return errChanged
+	}
+	return nil
+}
+
+func makesNames(d Draft) bool {
+	for _, name := range d.Provides {
+		if Provisional(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// rejectedBeforeError stops an agent from asking the same again in a turn that was told no (K52).
+type rejectedBeforeError struct{ action ActionID }
+
+func (e *rejectedBeforeError) Error() string {
+	return fmt.Sprintf("already rejected in this turn as action %d", e.action)
+}
+
+func (k *Kernel) releaseRepeated(ctx context.Context, c *callInProgress, cause *rejectedBeforeError) (Released, error) {
+	var out Released
+	err := k.store.Write(ctx, func(tx Tx) error {
+		row := c.entry(k, EventBlocked, nil, map[string]any{"check": "repeat", "action": cause.action})
+		if err := tx.Append(row); err != nil {
+			return err
+		}
+		var err error
+		out, err = c.keepAnswer(tx, releasedBody{Status: StatusRefused, Code: "rejected", Reason: cause.Error()})
+		return err
+	})
+	return out, err
+}
+
+func (k *Kernel) newAction(tx Tx, c *callInProgress, p *prepared) (Action, error) {
+	now := k.clock.Now()
+	seen, err := tx.CountObservations(c.session.ID)
+	if err != nil {
+		return Action{}, err
+	}
+	a := Action{
+		Session: c.session.ID, Binding: c.binding.Name, Gatekeeper: c.connection.Kind, Connection: c.connection.ID,
+		Resource: c.resource.Key(), Method: c.method, Args: c.args, CreatedAt: now, Caller: c.caller, Context: seen,
+		Draft: p.draft, Digest: p.digest, State: StatePending,
+	}
+	if err := tx.InsertAction(&a); err != nil {
+		return Action{}, err
+	}
+	if len(p.draft.Found) > 0 {
+		if err := k.recordRead(tx, c, p.draft.Found, map[string]any{"prepares": a.ID}); err != nil {
+			return Action{}, err
+		}
+	}
+	row := c.entry(k, EventSubmit, nil, map[string]any{
+		"action": a.ID, "kind": p.draft.Kind, "lane": p.draft.Lane, "bytes": len(p.draft.Payload),
+	})
+	row.Subject, row.Digest = actionSubject(a.ID), a.Digest.String()
+	return a, tx.Append(row)
+}
+
+func actionSubject(id ActionID) string { return fmt.Sprintf("action %d", id) }
+
+// submittedBody is what the caller of a write gets: the simulated value, or pending (kernel R15, R31).
+func submittedBody(a Action, p *prepared) releasedBody {
+	body := releasedBody{
+		Status: StatusOK, Value: p.draft.Value, Pending: len(p.draft.Projected) + 1, Action: a.ID,
+		Incomplete: mergeGaps(p.look.journal.Gaps, p.draft.Incomplete), Units: unitsOf(p.draft.Found),
+	}
+	if p.draft.Lane == LaneAwait {
+		body.Status, body.Value, body.Pending = StatusPending, nil, len(p.draft.Projected)
+		body.Reason = "waits for a person's decision"
+	}
+	return body
+}
