@@ -16,7 +16,21 @@ func Truncate(line string, columns int) string {
 	if columns < 1 {
 		return ""
 	}
-	return ansi.Truncate(line, columns, Ellipsis)
+	if Width(line) <= columns {
+		return line
+	}
+	// Not ansi.Truncate: it takes ASCII by the byte, so that "#" with a
+	// variation selector comes out a column too wide.
+	end, used := 0, 0
+	for end < len(line) {
+		cluster, width := ansi.FirstGraphemeCluster(line[end:], ansi.GraphemeWidth)
+		if used+width > columns-1 {
+			break
+		}
+		end += len(cluster)
+		used += width
+	}
+	return line[:end] + Ellipsis
 }
 
 // ExpandTabs puts spaces for the tabs of a cleaned line, with a tab stop each

@@ -19,6 +19,8 @@ func TestTruncate(t *testing.T) {
 		{"日本語", 4, "日…"}, // half a character is none
 		{"e\u0301e\u0301e\u0301", 2, "e\u0301…"},
 		{"👨\u200d👩\u200d👧👨\u200d👩\u200d👧", 3, "👨\u200d👩\u200d👧…"},
+		{"#\ufe0f#\ufe0f#\ufe0f", 5, "#\ufe0f#\ufe0f…"},
+		{"##\ufe0f####", 4, "##\ufe0f…"},
 		{"abc", 1, "…"},
 		{"abc", 0, ""},
 		{"abc", -4, ""},
