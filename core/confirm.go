@@ -1,0 +1,274 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// ConfirmOptions says what a person accepts with a confirmation.
+type ConfirmOptions struct {
+	Unopened bool // carry out high-risk items that were never opened; it is logged (kernel R26)
+}
+
+// Confirm carries a plan out, once (kernel R22). Rejects and what they strand are settled first, in one transaction;
+// then approvals run, in order, connections side by side. It returns one result for each item of the plan, in its
+// order. A context that ends stops it before the next claim; what was not claimed stays pending. The calls of progress
+// are serialised; it may be nil.
+func (k *Kernel) Confirm(ctx context.Context, plan *Plan, by Authority, o ConfirmOptions, progress func(Progress)) ([]Result, error) {
+	by, err := k.authorize(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	if by.Person != plan.By {
+		return nil, &DecisionRefusedError{
+			Text: fmt.Sprintf("decision refused: the plan was made for %s, not for %s", plan.By, by.Person),
+			Hint: "make the plan again",
+		}
+	}
+	if err := k.fault.At(FaultConfirmStart); err != nil {
+		return nil, err
+	}
+	c := k.newCarrier(plan.ID, by, progress)
+	if err := c.begin(ctx, plan, o); err != nil {
+		return nil, err
+	}
+	if err := k.fault.At(FaultConfirmStored); err != nil {
+		return nil, err
+	}
+	if err := c.rejectAll(ctx, plan.Items); err != nil {
+		return nil, err
+	}
+	if err := k.fault.At(FaultConfirmRejected); err != nil {
+		return nil, err
+	}
+	carryErr := c.applyAll(ctx, plan.Items)
+	if err := c.finish(context.WithoutCancel(ctx)); err != nil && carryErr == nil {
+		carryErr = err
+	}
+	return c.inOrder(plan.Items), carryErr
+}
+
+// carrier carries one confirmed plan out.
+type carrier struct {
+	k        *Kernel
+	plan     PlanID
+	by       Authority
+	progress func(Progress)
+	allowed  func(Action) string // why an action may not be claimed; empty allows
+
+	mu      sync.Mutex
+	results map[ActionID]Result
+	total   int
+}
+
+func (k *Kernel) newCarrier(id PlanID, by Authority, progress func(Progress)) *carrier {
+	return &carrier{
+		k: k, plan: id, by: by, progress: progress, allowed: onlyPending, results: make(map[ActionID]Result),
+	}
+}
+
+func onlyPending(a Action) string {
+	switch {
+	case a.State == StatePending:
+		return ""
+	case a.State == StateUnknown:
+		return "outcome unknown: settle it, or retry it with force"
+	default:
+		return lostRace(a).Error()
+	}
+}
+
+// begin stores the plan as confirmed, every item not started.
+func (c *carrier) begin(ctx context.Context, plan *Plan, o ConfirmOptions) error {
+	now := c.k.clock.Now()
+	record := PlanRecord{ID: plan.ID, By: c.by.Person, How: c.by.Means, Holder: c.k.alive.Self(), ConfirmedAt: now}
+	for _, item := range plan.Items {
+		record.Items = append(record.Items, item.PlanItem)
+		record.Results = append(record.Results, Result{Action: item.Action, Outcome: OutcomeNotStarted})
+	}
+	c.total = len(plan.Items)
+	return c.k.store.Write(ctx, func(tx Tx) error {
+		if !o.Unopened {
+			if err := c.refuseUnopened(tx, plan.Items); err != nil {
+				return err
+			}
+		}
+		if err := tx.InsertPlan(record); err != nil {
+			return err
+		}
+		return tx.Append(Entry{
+			At: now, Type: EventPlan, Actor: string(c.by.Person), Authority: c.by.String(), Subject: "plan " + string(plan.ID),
+			Detail: detail(map[string]any{
+				"items": len(plan.Items), "reject": plan.Count(EffectReject), "approve": plan.Count(EffectApply),
+				"unopened": o.Unopened, "never_opened": len(plan.NeverOpened),
+			}),
+		})
+	})
+}
+
+// refuseUnopened refuses a whole confirm for one high-risk item that this person never opened (kernel R22, R26, K70).
+func (c *carrier) refuseUnopened(tx Tx, items []PlannedItem) error {
+	var high []ActionID
+	for _, item := range items {
+		if item.Verdict != VerdictApprove || item.Effect != EffectApply {
+			continue
+		}
+		a, err := tx.ActionState(item.Action)
+		if err != nil {
+			return err
+		}
+		if a.Risk() == RiskHigh && a.State == StatePending && a.Digest == item.Digest {
+			high = append(high, item.Action)
+		}
+	}
+	opened, err := tx.Opened(c.by.Person, high)
+	if err != nil {
+		return err
+	}
+	for _, id := range high {
+		if !opened[id] {
+			return &DecisionRefusedError{
+				Text: fmt.Sprintf("decision refused: action %d is high risk and was never opened", id),
+				Hint: fmt.Sprintf("look at it with gatehouse queue show %d, or give --unopened", id),
+			}
+		}
+	}
+	return nil
+}
+
+// rejectAll settles the rejects and what they strand in one transaction.
+func (c *carrier) rejectAll(ctx context.Context, items []PlannedItem) error {
+	var settled []Result
+	err := c.k.store.Write(ctx, func(tx Tx) error {
+		settled = settled[:0]
+		for _, item := range items {
+			r, done, err := c.rejectOne(tx, item)
+			if err != nil {
+				return err
+			}
+			if !done {
+				continue
+			}
+			settled = append(settled, r)
+			if err := tx.SetPlanItem(c.plan, r.Action, r.Outcome, r.Reason); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, r := range settled {
+		c.done(r)
+	}
+	return nil
+}
+
+// rejectOne settles one item that is rejected or stranded; approvals are left alone.
+func (c *carrier) rejectOne(tx Tx, item PlannedItem) (Result, bool, error) {
+	switch {
+	case item.Verdict == VerdictReject:
+	case item.Effect == EffectStrand:
+		// The reject that strands it stands before it in the order.
+		a, err := tx.ActionState(item.Action)
+		if err != nil || a.State != StateStranded {
+			return Result{}, false, err
+		}
+		return Result{Action: item.Action, Outcome: OutcomeStranded, Reason: a.Reason}, true, nil
+	default:
+		return Result{}, false, nil
+	}
+	a, err := tx.ActionState(item.Action)
+	if err != nil {
+		return Result{}, false, err
+	}
+	if !a.Rejectable() {
+		return Result{Action: a.ID, Outcome: OutcomeNotPending, Reason: lostRace(a).Error()}, true, nil
+	}
+	if err := c.k.rejectAction(tx, a, item.Reason, c.by, map[string]any{"plan": c.plan}); err != nil {
+		return Result{}, false, err
+	}
+	return Result{Action: a.ID, Outcome: OutcomeRejected, Reason: cleanReason(item.Reason)}, true, nil
+}
+
+// applyAll runs the approvals: one lane for each connection, each in order.
+func (c *carrier) applyAll(ctx context.Context, items []PlannedItem) error {
+	lanes := make(map[ConnectionID]*connectionLane)
+	var order []*connectionLane
+	for _, item := range items {
+		if item.Verdict != VerdictApprove || c.settled(item.Action) {
+			continue
+		}
+		l, found := lanes[item.Summary.Connection]
+		if !found {
+			l = newConnectionLane(c, item.Summary.Connection)
+			lanes[item.Summary.Connection] = l
+			order = append(order, l)
+		}
+		l.items = append(l.items, item)
+	}
+	faults := make([]error, len(order))
+	var wg sync.WaitGroup
+	for i, l := range order {
+		wg.Go(func() { faults[i] = l.run(ctx) })
+	}
+	wg.Wait()
+	return errors.Join(faults...)
+}
+
+// finish makes the previews that the plan left stale and closes it.
+func (c *carrier) finish(ctx context.Context) error {
+	if err := c.k.fault.At(FaultConfirmFinish); err != nil {
+		return err
+	}
+	if err := c.k.refreshStale(ctx, ""); err != nil {
+		return err
+	}
+	return c.k.store.Write(ctx, func(tx Tx) error { return tx.FinishPlan(c.plan, c.k.clock.Now()) })
+}
+
+func (c *carrier) settled(id ActionID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, found := c.results[id]
+	return found
+}
+
+// done keeps a result that the store has, and tells the front end.
+func (c *carrier) done(r Result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.results[r.Action] = r
+	c.tell(Progress{Action: r.Action, Outcome: r.Outcome, Reason: r.Reason})
+}
+
+func (c *carrier) began(id ActionID, waiting string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tell(Progress{Action: id, Waiting: waiting})
+}
+
+func (c *carrier) tell(p Progress) {
+	if c.progress == nil {
+		return
+	}
+	p.Done, p.Total = len(c.results), c.total
+	c.progress(p)
+}
+
+func (c *carrier) inOrder(items []PlannedItem) []Result {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make([]Result, len(items))
+	for i, item := range items {
+		r, found := c.results[item.Action]
+		if !found {
+			r = Result{Action: item.Action, Outcome: OutcomeNotStarted}
+		}
+		out[i] = r
+	}
+	return out
+}
