@@ -119,7 +119,7 @@ func (c *carrier) refuseUnopened(tx Tx, items []PlannedItem) error {
 		if err != nil {
 			return err
 		}
-		if a.Risk() == RiskHigh && a.State == StatePending && a.Digest == item.Digest {
+		if a.Risk() == RiskHigh && a.Digest == item.Digest && (a.State == StatePending || a.State == StateFailed) {
 			high = append(high, item.Action)
 		}
 	}

@@ -3,7 +3,6 @@ package core
 import (
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -33,14 +32,24 @@ type PlanID string
 // BindingName is what an agent calls a binding: env.NAME.
 type BindingName string
 
-var bindingName = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,31}$`)
-
 // ParseBindingName accepts a capital letter followed by up to 31 capitals, digits and underscores.
 func ParseBindingName(s string) (BindingName, error) {
-	if !bindingName.MatchString(s) {
+	if !isBindingName(s) {
 		return "", fmt.Errorf("binding name %q: use a capital letter, then capitals, digits or _, 32 at most", s)
 	}
 	return BindingName(s), nil
+}
+
+func isBindingName(s string) bool {
+	if s == "" || len(s) > 32 || s[0] < 'A' || s[0] > 'Z' {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' {
+			return false
+		}
+	}
+	return true
 }
 
 // Digest is the SHA-256 that an approval is bound to (kernel R14, R18). The zero value is no digest.

@@ -86,7 +86,7 @@ type actionView interface {
 	OpenClaim(connection ConnectionID) (Action, bool, error)
 	// Claimed lists every claimed action, without content.
 	Claimed() ([]Action, error)
-	// Stale lists pending actions whose drift waits for a fresh preview; an empty session is all.
+	// Stale lists pending and retryable actions whose drift is DriftStale; an empty session is all.
 	Stale(session SessionID) ([]ActionID, error)
 	// Queue is one page of the list of actions and questions.
 	Queue(QueueQuery) (QueuePage, error)

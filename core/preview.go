@@ -44,7 +44,8 @@ func (k *Kernel) refresh(ctx context.Context, id ActionID) error {
 		if err != nil {
 			return err
 		}
-		if a.State != StatePending || a.Drift != DriftStale {
+		waits := a.State == StatePending || (a.State == StateFailed && a.Retryable)
+		if !waits || a.Drift != DriftStale {
 			return nil
 		}
 		err = k.refreshOnce(ctx, a)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -13,8 +13,6 @@ import (
 
 // nameLimit is how many code points the name of a session or a connection may have.
 const nameLimit = 80
-
-var looksLikeID = regexp.MustCompile(`^[sc][0-9]+$`)
 
 // NewSession says what a session is to be.
 type NewSession struct {
@@ -311,8 +309,17 @@ func checkName(what, name string) error {
 		return fmt.Errorf("%s %q: has line breaks, outer blanks or control characters; use one plain line", what, clean)
 	case utf8.RuneCountInString(name) > nameLimit:
 		return fmt.Errorf("%s: %d characters, %d at most", what, utf8.RuneCountInString(name), nameLimit)
-	case looksLikeID.MatchString(name):
+	case looksLikeID(name):
 		return fmt.Errorf("%s %q: looks like an id; choose another", what, name)
 	}
 	return nil
+}
+
+// looksLikeID reports whether a name has the form of the id of a session or a connection.
+func looksLikeID(name string) bool {
+	if len(name) < 2 || (name[0] != 's' && name[0] != 'c') {
+		return false
+	}
+	_, err := strconv.ParseUint(name[1:], 10, 64)
+	return err == nil
 }

@@ -1,0 +1,314 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// connectionLane carries out the approvals of one connection, one claim at a time (kernel R19). It is used by one
+// goroutine.
+type connectionLane struct {
+	c          *carrier
+	k          *Kernel
+	connection ConnectionID
+	items      []PlannedItem
+	prev       *landed               // an outcome that is known and not stored yet
+	failed     map[string]ActionID   // by resource: what failed there stops the rest
+	stopped    map[ActionID]struct{} // what did not happen stops what needs or comes after it
+}
+
+func newConnectionLane(c *carrier, id ConnectionID) *connectionLane {
+	return &connectionLane{
+		c: c, k: c.k, connection: id, failed: make(map[string]ActionID), stopped: make(map[ActionID]struct{}),
+	}
+}
+
+// landed is the outcome of an apply between the driver's word and the store.
+type landed struct {
+	action  Action
+	call    *callInProgress
+	outcome Outcome
+	words   gated
+}
+
+func (o *landed) state() State {
+	switch o.outcome.End {
+	case EndApplied:
+		return StateApplied
+	case EndRetryable, EndFailed:
+		return StateFailed
+	default:
+		return StateUnknown
+	}
+}
+
+func (o *landed) result() Result {
+	outcome := map[State]ItemOutcome{
+		StateApplied: OutcomeApplied, StateFailed: OutcomeFailed, StateUnknown: OutcomeUnknown,
+	}[o.state()]
+	return Result{Action: o.action.ID, Outcome: outcome, Reason: o.words.text}
+}
+
+func (l *connectionLane) run(ctx context.Context) error {
+	var fault error
+	for _, item := range l.items {
+		if ctx.Err() != nil {
+			fault = ctx.Err()
+			break
+		}
+		l.c.began(item.Action, "")
+		if fault = l.step(ctx, item); fault != nil {
+			break
+		}
+	}
+	return errors.Join(fault, l.flush(ctx))
+}
+
+// heldBack is why nothing is sent for an item: its outcome, and the reason.
+type heldBack struct {
+	outcome ItemOutcome
+	reason  string
+}
+
+func (h *heldBack) Error() string { return h.reason }
+
+func held(outcome ItemOutcome, format string, args ...any) *heldBack {
+	return &heldBack{outcome: outcome, reason: fmt.Sprintf(format, args...)}
+}
+
+// step carries one item out, or says why not. A claim of another process is waited for.
+func (l *connectionLane) step(ctx context.Context, item PlannedItem) error {
+	for {
+		err := l.attempt(ctx, item)
+		var busy *claimHeldError
+		var back *heldBack
+		switch {
+		case errors.As(err, &busy):
+			if err := l.flush(ctx); err != nil {
+				return err
+			}
+			if err := l.awaitClaim(ctx, item.Action, busy); err != nil {
+				return err
+			}
+		case errors.As(err, &back):
+			l.stopped[item.Action] = struct{}{}
+			return l.settleBack(ctx, item.Action, back)
+		default:
+			return err
+		}
+	}
+}
+
+func (l *connectionLane) attempt(ctx context.Context, item PlannedItem) error {
+	if first, found := l.failed[item.Summary.Resource]; found {
+		return held(OutcomeSkipped, "behind action %d, which failed", first)
+	}
+	ready, err := l.ready(ctx, item)
+	if err != nil {
+		return err
+	}
+	call, err := l.k.callOf(ctx, ready.action)
+	if err != nil {
+		return held(OutcomeSkipped, "%s", cleanReason(err.Error()))
+	}
+	if err := l.gate(ctx, call, ready.action); err != nil {
+		return err
+	}
+	current, err := l.current(ctx, call, ready)
+	if err != nil {
+		return err
+	}
+	if current.Undo != nil {
+		defer func() { _ = current.Undo.Close() }() // read to its end or of no use
+	}
+	if moved := ready.moved(current.Versions); moved != "" {
+		return l.drift(ctx, ready.action, moved)
+	}
+	if err := l.k.fault.At(FaultConfirmBase); err != nil {
+		return err
+	}
+	if err := l.claim(ctx, call, ready, current); err != nil {
+		return err
+	}
+	return l.dispatch(ctx, call, ready)
+}
+
+// gate asks the checks and the egress policy once more before anything is sent.
+func (l *connectionLane) gate(ctx context.Context, call *callInProgress, a Action) error {
+	p := call.passage(PurposeApply)
+	p.Units = []Unit{call.resource.Unit().Unit}
+	if err := l.k.checkIntent(ctx, p); err != nil {
+		return held(OutcomeSkipped, "refused: %s", cleanReason(err.Error()))
+	}
+	_, err := l.k.egress.Ask(ctx, EgressRequest{
+		Sink: "apply", Session: a.Session, Destination: call.connection.Service, Bytes: len(a.Draft.Payload),
+	})
+	if err != nil {
+		return held(OutcomeSkipped, "refused by the egress policy: %s", cleanReason(err.Error()))
+	}
+	return nil
+}
+
+// current asks for the base as it is now. While it does, the outcome before it waits to share the claim's transaction,
+// but no longer than the deadline (kernel R19).
+func (l *connectionLane) current(ctx context.Context, call *callInProgress, r *readyAction) (Current, error) {
+	type answer struct {
+		current Current
+		err     error
+	}
+	got := make(chan answer, 1)
+	go func() {
+		current, err := call.resource.Current(ctx, r.dispatch)
+		got <- answer{current, err}
+	}()
+	timer := time.NewTimer(l.k.baseDeadline)
+	defer timer.Stop()
+	for {
+		select {
+		case a := <-got:
+			if a.err != nil && ctx.Err() != nil {
+				return Current{}, ctx.Err()
+			}
+			if a.err != nil {
+				return Current{}, l.unasked(ctx, call, a.err)
+			}
+			return a.current, nil
+		case <-timer.C:
+			if err := l.flush(ctx); err != nil {
+				return Current{}, err
+			}
+		}
+	}
+}
+
+// unasked is a base query that failed: nothing was sent and the action stays pending. Its words pass the gate.
+func (l *connectionLane) unasked(ctx context.Context, call *callInProgress, cause error) error {
+	words := l.k.gateError(ctx, call, PurposeApply, cause)
+	err := l.k.store.Write(ctx, func(tx Tx) error { return l.k.recordGated(tx, call, words) })
+	if err != nil {
+		return err
+	}
+	return held(OutcomeSkipped, "the service could not be asked: %s", words.text)
+}
+
+// drift stops an action whose base moved: it gets a fresh preview and digest and waits for a new approval.
+func (l *connectionLane) drift(ctx context.Context, a Action, moved string) error {
+	if a.State == StateUnknown {
+		return held(OutcomeDrifted, "%s changed since it was made, perhaps by this very action: settle it", cleanReason(moved))
+	}
+	err := l.k.store.Write(ctx, func(tx Tx) error { return l.k.markMoved(tx, a, moved) })
+	if err != nil {
+		return err
+	}
+	if err := l.flush(ctx); err != nil {
+		return err
+	}
+	if err := l.k.refresh(ctx, a.ID); err != nil {
+		return err
+	}
+	return held(OutcomeDrifted, "%s changed since it was made; look at it again", cleanReason(moved))
+}
+
+func (k *Kernel) markMoved(tx Tx, a Action, moved string) error {
+	now, err := tx.ActionState(a.ID)
+	if err != nil {
+		return err
+	}
+	if now.Version != a.Version {
+		return held(OutcomeNotPending, "%s", lostRace(now).Error())
+	}
+	after := now
+	after.Drift, after.Reason = DriftStale, cleanReason(moved+" changed since it was made")
+	if err := change(tx, now, &after); err != nil {
+		return err
+	}
+	row := k.actionRow(after, EventDrift, map[string]any{"drift": DriftStale, "target": textHash(moved)})
+	if err := tx.Append(row); err != nil {
+		return err
+	}
+	return k.staleDependents(tx, a.ID)
+}
+
+// dispatch sends the effect and keeps what the driver says of it; the store learns it with the next claim, or at once
+// where nothing follows.
+func (l *connectionLane) dispatch(ctx context.Context, call *callInProgress, r *readyAction) error {
+	var outcome Outcome
+	err := l.k.fault.At(FaultConfirmClaimed)
+	if err != nil {
+		err = NotSent(err)
+	} else {
+		outcome, err = call.resource.Apply(ctx, r.dispatch)
+		if fault := l.k.fault.At(FaultConfirmDispatched); fault != nil {
+			outcome, err = Outcome{}, fault
+		}
+	}
+	if err != nil {
+		outcome.End, outcome.Text = EndUnknown, err.Error()
+		if IsNotSent(err) {
+			outcome.End = EndRetryable
+		}
+	}
+	l.prev = &landed{action: r.action, call: call, outcome: outcome, words: l.words(ctx, call, &outcome, err)}
+	l.prev.outcome = outcome
+	switch l.prev.state() {
+	case StateFailed:
+		l.failed[r.action.Resource] = r.action.ID
+	case StateUnknown:
+		l.stopped[r.action.ID] = struct{}{}
+	}
+	return nil
+}
+
+// words passes the text and the value of an outcome through the gate; what is refused is dropped (K67).
+func (l *connectionLane) words(ctx context.Context, call *callInProgress, o *Outcome, cause error) gated {
+	ctx = context.WithoutCancel(ctx)
+	var plain *CallError
+	if errors.As(cause, &plain) {
+		return gated{text: cleanReason(plain.Text)}
+	}
+	words := o.Text
+	if words == "" && len(o.Value) > 0 {
+		words = " "
+	}
+	g := l.k.gateText(ctx, call, PurposeApply, words, o.Found)
+	if g.refused != nil {
+		o.Value = nil
+	}
+	return g
+}
+
+// flush stores an outcome that still waits for a claim to share its transaction with. It is not cancelled: the effect
+// has happened.
+func (l *connectionLane) flush(ctx context.Context) error {
+	if l.prev == nil {
+		return nil
+	}
+	prev := l.prev
+	err := l.k.store.Write(context.WithoutCancel(ctx), func(tx Tx) error { return l.k.storeOutcome(tx, l.c.plan, prev) })
+	if err != nil {
+		return err
+	}
+	return l.stored(prev)
+}
+
+// stored tells that an outcome is durable.
+func (l *connectionLane) stored(o *landed) error {
+	l.prev = nil
+	l.c.done(o.result())
+	return l.k.fault.At(FaultConfirmOutcome)
+}
+
+// settleBack keeps why an item was not sent.
+func (l *connectionLane) settleBack(ctx context.Context, id ActionID, why *heldBack) error {
+	r := Result{Action: id, Outcome: why.outcome, Reason: cleanReason(why.reason)}
+	err := l.k.store.Write(context.WithoutCancel(ctx), func(tx Tx) error {
+		return tx.SetPlanItem(l.c.plan, r.Action, r.Outcome, r.Reason)
+	})
+	if err != nil {
+		return err
+	}
+	l.c.done(r)
+	return nil
+}

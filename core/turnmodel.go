@@ -1,0 +1,109 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// Model is a provider of responses. It is asked through Kernel.AskModel, which asks the egress policy first.
+type Model interface {
+	// Name is the provider and model, one clean line; actions and the record carry it.
+	Name() string
+	// Destination is what the egress policy is asked about: a host, or "local" for one on this machine.
+	Destination() string
+	// Complete gives the next response. OnDelta is called on the same goroutine with text as it arrives, and may be nil.
+	// It ends soon after the context does. Any error leaves the turn failed, to be continued.
+	Complete(ctx context.Context, request Request, onDelta func(string)) (Response, error)
+}
+
+// Request is everything that a model is told.
+type Request struct {
+	Session SessionID
+	Turn    int
+	Step    int // the step that the response will be
+	System  string
+	Tools   []Tool
+	History []Exchange // the steps so far of all turns of the session, oldest first
+
+	Messages  []Message // told now, in the order in which they were typed
+	Decisions []Decided // told now; DecisionNote makes their text
+
+	notices []int64 // what Decisions was made of; told when the response is stored (A8)
+}
+
+// Exchange is one earlier step: what the model was told, what it said, and what its calls gave.
+type Exchange struct {
+	Turn      int
+	Step      int
+	Messages  []Message
+	Decisions []Decided
+	Response  Response
+	Results   []Released // one for each call, in order; a call that never ran has one that says so
+}
+
+// Tool is one callable thing with its typed documentation.
+type Tool struct {
+	Name   string          // NAME.method, or ToolAsk
+	About  string          // signature, then what it does and what becomes of a call
+	Schema json.RawMessage // JSON Schema of the arguments
+}
+
+// bytes is about how much leaves with a request.
+func (r Request) bytes() int {
+	n := len(r.System)
+	for _, t := range r.Tools {
+		n += len(t.Name) + len(t.About) + len(t.Schema)
+	}
+	for _, m := range r.Messages {
+		n += len(m.Text)
+	}
+	n += len(DecisionNote(r.Decisions))
+	for _, e := range r.History {
+		for _, m := range e.Messages {
+			n += len(m.Text)
+		}
+		n += len(DecisionNote(e.Decisions)) + len(e.Response.Text)
+		for i, c := range e.Response.Calls {
+			n += len(c.Name) + len(c.Args) + len(e.Results[i].body.Value)
+		}
+	}
+	return n
+}
+
+// ModelError says that a model gave no response; the turn fails and can be continued.
+type ModelError struct {
+	Model string
+	Err   error
+}
+
+func (e *ModelError) Error() string { return fmt.Sprintf("model %s: %v", e.Model, e.Err) }
+
+func (e *ModelError) Unwrap() error { return e.Err }
+
+// AskModel asks the egress policy, writes its row, and then the model. Nothing of the response is stored.
+func (k *Kernel) AskModel(ctx context.Context, lease Lease, m Model, r Request, onDelta func(string)) (Response, error) {
+	rule, err := k.egress.Ask(ctx, EgressRequest{Sink: "model", Session: r.Session, Destination: m.Destination(), Bytes: r.bytes()})
+	if err != nil {
+		return Response{}, &ModelError{Model: m.Name(), Err: fmt.Errorf("egress: %w", err)}
+	}
+	err = k.store.Write(ctx, func(tx Tx) error {
+		turn, err := leasedTurn(tx, lease)
+		if err != nil {
+			return err
+		}
+		return tx.Append(Entry{
+			At: k.clock.Now(), Type: EventEgress, Session: r.Session, Turn: r.Turn, Actor: turn.caller(0, "").actor(),
+			Authority: string(turn.By), Rule: rule, Subject: "model " + m.Name(),
+			Detail: detail(map[string]any{"sink": "model", "destination": m.Destination(), "step": r.Step, "bytes": r.bytes()}),
+		})
+	})
+	if err != nil {
+		return Response{}, err
+	}
+	response, err := m.Complete(ctx, r, onDelta)
+	if err != nil {
+		return Response{}, &ModelError{Model: m.Name(), Err: err}
+	}
+	return response, k.fault.At(FaultTurnResponse)
+}
