@@ -22,24 +22,25 @@ var errChanged = errors.New("actions on the target changed meanwhile")
 // Only actions before a limit count; 0 is no limit.
 func (k *Kernel) lookAhead(ctx context.Context, c *callInProgress, extra []Selector, before ActionID) (*lookahead, error) {
 	call := Call{Method: c.method, Args: c.args, At: k.clock.Now()}
-	intent, err := c.resource.Intend(call)
-	if err != nil {
-		return nil, err
-	}
-	intent.Targets = append(intent.Targets, extra...)
 	var look *lookahead
-	err = k.store.Read(ctx, func(v View) error {
-		look, err = lookAheadIn(v, c, call, intent, before)
+	err := k.store.Read(ctx, func(v View) (err error) {
+		look, err = lookAheadIn(v, c, call, extra, before)
 		return err
 	})
 	return look, err
 }
 
-func lookAheadIn(v actionView, c *callInProgress, call Call, intent Intent, before ActionID) (*lookahead, error) {
+// lookAheadIn gives the driver the provisional ids before it names targets: it has to name them in every spelling.
+func lookAheadIn(v actionView, c *callInProgress, call Call, extra []Selector, before ActionID) (*lookahead, error) {
 	var err error
 	if call.Names, call.Next, err = v.Names(c.session.ID, c.resource.Key()); err != nil {
 		return nil, err
 	}
+	intent, err := c.resource.Intend(call)
+	if err != nil {
+		return nil, err
+	}
+	intent.Targets = append(intent.Targets, extra...)
 	for {
 		live, err := v.LiveEffects(c.session.ID, c.resource.Key(), intent.Targets)
 		if err != nil {
