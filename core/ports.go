@@ -129,6 +129,8 @@ type actionTx interface {
 	InsertPlan(PlanRecord) error
 	SetPlanItem(plan PlanID, id ActionID, outcome ItemOutcome, reason string) error
 	FinishPlan(plan PlanID, at time.Time) error
+	// DismissPlan notes that a person has seen the result of a plan of theirs; one that does not exist is ErrNotFound.
+	DismissPlan(plan PlanID, by PersonID) error
 }
 
 type personalView interface {
