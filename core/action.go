@@ -183,6 +183,9 @@ type LostRaceError struct {
 }
 
 func (e *LostRaceError) Error() string {
+	if e.State == StatePending {
+		return fmt.Sprintf("action %d: changed since it was seen", e.Action)
+	}
 	if e.Winner == "" {
 		return fmt.Sprintf("action %d: already %s", e.Action, e.State)
 	}

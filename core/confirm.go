@@ -84,7 +84,9 @@ func onlyPending(a Action) string {
 func (c *carrier) begin(ctx context.Context, plan *Plan, o ConfirmOptions) error {
 	now := c.k.clock.Now()
 	record := PlanRecord{ID: plan.ID, By: c.by.Person, How: c.by.Means, Holder: c.k.alive.Self(), ConfirmedAt: now}
+	ids := make([]ActionID, 0, len(plan.Items))
 	for _, item := range plan.Items {
+		ids = append(ids, item.Action)
 		record.Items = append(record.Items, item.PlanItem)
 		record.Results = append(record.Results, Result{Action: item.Action, Outcome: OutcomeNotStarted})
 	}
@@ -96,6 +98,10 @@ func (c *carrier) begin(ctx context.Context, plan *Plan, o ConfirmOptions) error
 			}
 		}
 		if err := tx.InsertPlan(record); err != nil {
+			return err
+		}
+		// A draft is spent once its plan is confirmed, whatever becomes of the item.
+		if err := tx.DropDrafts(c.by.Person, ids); err != nil {
 			return err
 		}
 		return tx.Append(Entry{
