@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"gatehouse/core"
+)
+
+// number is N of the provisional id ~N; 0 where the name is none.
+func number(name string) int64 {
+	if !core.Provisional(name) {
+		return 0
+	}
+	n, err := strconv.ParseInt(name[1:], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// Names implements core.View.
+func (v *view) Names(session core.SessionID, resource string) (core.Names, int, error) {
+	names, last := core.Names{}, 0
+	err := v.l.each(context.Background(), `SELECT number, provider, real FROM name WHERE session = ? AND resource = ? ORDER BY number`,
+		[]any{session, resource}, func(row scanner) error {
+			var n core.Name
+			if err := row.Scan(&last, &n.Provider, &n.Real); err != nil {
+				return err
+			}
+			names["~"+strconv.Itoa(last)] = n
+			return nil
+		})
+	return names, last + 1, err
+}
+
+// provide registers the provisional ids of an action. One that another action has is an error: it would redirect it.
+func (t *tx) provide(a *core.Action) error {
+	for _, name := range a.Draft.Provides {
+		n := number(name)
+		if n == 0 {
+			continue
+		}
+		changed, err := t.l.exec(`INSERT INTO name (session, resource, number, provider) VALUES (?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET provider = excluded.provider WHERE provider = excluded.provider`,
+			a.Session, a.Resource, n, int64(a.ID))
+		if err != nil {
+			return err
+		}
+		if changed == 0 {
+			return fmt.Errorf("action %d: %s: %w by another action", a.ID, name, core.ErrNameTaken)
+		}
+	}
+	return nil
+}
+
+// BindNames implements core.Tx. What is not a provisional id, such as a path, needs no binding.
+func (t *tx) BindNames(id core.ActionID, created []core.Created) error {
+	for _, c := range created {
+		n := number(c.Name)
+		if n == 0 || c.Real == "" {
+			continue
+		}
+		_, err := t.l.exec(`UPDATE name SET real = ? WHERE number = ? AND provider = ? AND real = ''
+			AND (session, resource) = (SELECT session, resource FROM item WHERE id = ?)`, c.Real, n, int64(id), int64(id))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
