@@ -128,7 +128,7 @@ func (r *resource[T]) Prepare(ctx context.Context, call core.Call, journal core.
 	states := make([]State, 0, len(w.Targets))
 	for _, t := range w.Targets {
 		_, there := view.Value(t)
-		if _, id := unbound(call.Names, t); id != "" && !there {
+		if _, id := unbound(call.Names, t); id != "" && !there && !slices.Contains(w.Provides, id) {
 			return core.Draft{}, missing(call.Names, t, replayed)
 		}
 		states = append(states, State{Target: t, Version: view.Version(t), Exists: there})
