@@ -208,11 +208,11 @@ func (k *Kernel) markStale(tx Tx, a Action, cause ActionID) error {
 }
 
 // notify keeps a change of an agent's action for its next step (agent 3).
-func (k *Kernel) notify(tx turnTx, a Action) error {
+func (k *Kernel) notify(tx Tx, a Action) error {
 	if a.Caller.Kind != CallerAgent || a.Caller.Turn == 0 {
 		return nil
 	}
-	return tx.InsertNotice(Notice{
+	return k.tell(tx, Notice{
 		Session: a.Session, Turn: a.Caller.Turn, Action: a.ID, State: string(a.State), Title: a.Draft.Title,
 		Reason: a.Reason, At: k.clock.Now(),
 	})

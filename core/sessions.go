@@ -75,8 +75,9 @@ func (k *Kernel) Session(ctx context.Context, ref string) (SessionSummary, error
 		if len(rows) != 1 {
 			return fmt.Errorf("session %s: %d rows", s.ID, len(rows))
 		}
+		err = k.judgeRunning(v, rows)
 		out = rows[0]
-		return nil
+		return err
 	})
 	return out, err
 }
@@ -85,8 +86,10 @@ func (k *Kernel) Session(ctx context.Context, ref string) (SessionSummary, error
 func (k *Kernel) Sessions(ctx context.Context) ([]SessionSummary, error) {
 	var out []SessionSummary
 	err := k.store.Read(ctx, func(v View) (err error) {
-		out, err = v.Summaries("")
-		return err
+		if out, err = v.Summaries(""); err != nil {
+			return err
+		}
+		return k.judgeRunning(v, out)
 	})
 	return out, err
 }

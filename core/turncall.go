@@ -57,9 +57,12 @@ func (k *Kernel) dispatchCall(ctx context.Context, turn Turn, caller Caller, cal
 		return released, err
 	case errors.As(err, &missing):
 		return k.answerError(ctx, turn, caller, call, CodeNotFound, fmt.Sprintf("%s; %s", missing.Error(), missing.Hint))
-	default:
-		return Released{}, err
 	}
+	if _, unopened := k.locate(ctx, session, BindingName(binding)); unopened != nil && ctx.Err() == nil {
+		// Its words may hold the service's data and have not passed the gate.
+		return k.answerError(ctx, turn, caller, call, "unreachable", fmt.Sprintf("binding %s cannot be opened now", binding))
+	}
+	return Released{}, err
 }
 
 // callHash is how a call is told apart from another with its id; the hash that the gate stores, for calls that reach it.

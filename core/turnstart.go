@@ -110,6 +110,23 @@ func (k *Kernel) endDenied(tx Tx, turn Turn) (bool, error) {
 	return err == nil, err
 }
 
+// tell keeps a notice for the next step of its session. One that settles the last thing that a suspended turn waited for
+// ends the turn, where a denial is to end it (kernel R28).
+func (k *Kernel) tell(tx Tx, n Notice) error {
+	if err := tx.InsertNotice(n); err != nil {
+		return err
+	}
+	turn, err := tx.NewestTurn(n.Session)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil || turn.State != TurnSuspended || turn.Number != n.Turn {
+		return err
+	}
+	_, err = k.endDenied(tx, turn)
+	return err
+}
+
 // waitingFor lists what keeps a turn from going on: what its last step asked for (kernel R27).
 func waitingFor(v turnView, turn Turn) ([]Waiting, error) {
 	step, err := v.NewestStep(turn.Session, turn.Number)
@@ -137,6 +154,23 @@ func deniedBy(v turnView, turn Turn) (string, bool, error) {
 		}
 	}
 	return "", false, nil
+}
+
+// judgeRunning tells apart, in a list, turns that run from turns whose process is gone: those can be continued.
+func (k *Kernel) judgeRunning(v turnView, rows []SessionSummary) error {
+	for i := range rows {
+		if rows[i].State != SessionRunning {
+			continue
+		}
+		lease, err := v.Lease(rows[i].ID)
+		if err != nil {
+			return err
+		}
+		if lease.Holder == "" || !k.alive.Alive(lease.Holder) {
+			rows[i].State, rows[i].WaitingFor = SessionReady, "the interrupted turn to be continued"
+		}
+	}
+	return nil
 }
 
 // ContinueTurn takes up a turn that can go on: one that is ready to resume, one whose process is gone, or one that

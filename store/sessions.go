@@ -67,15 +67,17 @@ func (v *view) Summaries(id core.SessionID) ([]core.SessionSummary, error) {
 	err := v.l.each(v.ctx, `SELECT `+sessionColumns+`,
 		(SELECT count(*) FROM item WHERE item.session = session.id AND state IN ('pending', 'claimed')),
 		(SELECT count(*) FROM item WHERE open = 1 AND item.session = session.id AND kind = 'question'),
-		(SELECT count(*) FROM observation WHERE observation.session = session.id)
+		(SELECT count(*) FROM observation WHERE observation.session = session.id), `+turnStanding+`
 		FROM session WHERE ?1 = '' OR id = ?1 ORDER BY seq DESC`, []any{id},
 		func(row scanner) error {
 			var s core.SessionSummary
 			var questions int
-			if err := scanSession(row, &s.Session, &s.Pending, &questions, &s.Units); err != nil {
+			var last standing
+			if err := scanSession(row, &s.Session, append([]any{&s.Pending, &questions, &s.Units}, last.dest()...)...); err != nil {
 				return err
 			}
 			s.State, s.WaitingFor = waiting(s.Pending, questions)
+			last.overrule(&s)
 			out = append(out, s)
 			return nil
 		})
