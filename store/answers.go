@@ -20,6 +20,21 @@ func (v *view) Answer(session core.SessionID, turn int, callID, argsHash string)
 	return a, nil
 }
 
+// Answers implements core.View: by turn, step and the model's ids.
+func (v *view) Answers(session core.SessionID) ([]core.Answer, error) {
+	var out []core.Answer
+	err := v.l.each(v.ctx, `SELECT turn, step, call_id, args_hash, body FROM answer WHERE session = ? ORDER BY turn, step, call_id, args_hash`,
+		[]any{session}, func(row scanner) error {
+			a := core.Answer{Session: session}
+			var body sql.NullString
+			err := row.Scan(&a.Turn, &a.Step, &a.CallID, &a.ArgsHash, &body)
+			a.Body = unraw(body)
+			out = append(out, a)
+			return err
+		})
+	return out, err
+}
+
 // InsertAnswer implements core.Tx. A call that has its answer is core.ErrNameTaken: the stored answer stands (kernel R30).
 func (t *tx) InsertAnswer(a core.Answer) error {
 	_, err := t.l.exec(`INSERT INTO answer (session, turn, call_id, args_hash, step, body) VALUES (?, ?, ?, ?, ?, ?)`,

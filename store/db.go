@@ -181,7 +181,6 @@ type view struct {
 	ctx  context.Context
 	l    *link
 	held *head // as this transaction has changed it; nil where it has not
-	turns
 }
 
 var _ core.View = (*view)(nil)
@@ -190,6 +189,3 @@ var _ core.View = (*view)(nil)
 type tx struct{ view }
 
 var _ core.Tx = (*tx)(nil)
-
-// turns stands for the methods of turns until they are here.
-type turns struct{ core.Tx }

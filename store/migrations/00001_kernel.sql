@@ -231,7 +231,7 @@ CREATE TABLE plan_item (
     action         INTEGER NOT NULL,
     place          INTEGER NOT NULL,
     digest         BLOB    NOT NULL CHECK (length(digest) = 32),
-    verdict        TEXT    NOT NULL CHECK (verdict IN ('approve', 'reject')),
+    verdict        TEXT    NOT NULL CHECK (verdict IN ('', 'approve', 'reject')),
     reason         TEXT    NOT NULL,
     outcome        TEXT    NOT NULL CHECK (outcome <> ''),
     outcome_reason TEXT    NOT NULL,
