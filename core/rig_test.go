@@ -277,9 +277,13 @@ func (c *refuse) set(on bool) {
 	c.on = on
 }
 
-func (c *refuse) CheckIntent(_ context.Context, p core.Passage) error { return c.check(core.HalfIntent, p.Units) }
+func (c *refuse) CheckIntent(_ context.Context, p core.Passage) error {
+	return c.check(core.HalfIntent, p.Units)
+}
 
-func (c *refuse) CheckExact(_ context.Context, p core.Passage) error { return c.check(core.HalfExact, p.Units) }
+func (c *refuse) CheckExact(_ context.Context, p core.Passage) error {
+	return c.check(core.HalfExact, p.Units)
+}
 
 func (c *refuse) check(half core.Half, units []core.Unit) error {
 	c.mu.Lock()

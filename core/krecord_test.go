@@ -1,0 +1,104 @@
+package core_test
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"testing"
+)
+
+func TestK62_FirstBadRowIsNamed(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		alter []string
+		bad   int64
+	}{
+		{"edited", []string{`UPDATE log SET blob = replace(blob, 'alice', 'mallory') WHERE seq = 2`}, 2},
+		{"removed", []string{`DELETE FROM log WHERE seq = 3`}, 3},
+		{"swapped", []string{
+			`UPDATE log SET seq = -2 WHERE seq = 2`, `UPDATE log SET seq = 2 WHERE seq = 3`, `UPDATE log SET seq = 3 WHERE seq = -2`,
+		}, 2},
+		{"tail cut", []string{`DELETE FROM log WHERE seq >= 4`}, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.create("x")
+			if v, err := r.kernel.VerifyRecord(context.Background()); err != nil || !v.OK() || v.Rows < 4 {
+				t.Fatalf("before: got %+v, %v", v, err)
+			}
+			alterRecord(t, r, c.alter)
+			v, err := r.kernel.VerifyRecord(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.OK() || v.FirstBad.Seq != c.bad {
+				t.Errorf("got %+v, want row %d named", v.FirstBad, c.bad)
+			}
+		})
+	}
+}
+
+// alterRecord does what someone with another program and the file could do.
+func alterRecord(t *testing.T, r *rig, statements []string) {
+	t.Helper()
+	raw, err := sql.Open("sqlite", r.db.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	triggers, err := raw.Query(`SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'log'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for triggers.Next() {
+		var name string
+		if err := triggers.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	if err := triggers.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(names) == 0 {
+		t.Error("the record has no triggers that keep it append-only")
+	}
+	for _, name := range names {
+		statements = append([]string{"DROP TRIGGER " + name}, statements...)
+	}
+	for _, s := range statements {
+		if _, err := raw.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+func TestRecord_HoldsNoContent(t *testing.T) {
+	r := newRig(t)
+	const canary = "canary-4711"
+	id := r.submit("create", `{"title":%q,"body":%q}`, canary, canary)
+	r.call("NOTES", "search", `{"query":%q}`, canary)
+	r.reject(canary, id)
+	for _, row := range r.rows() {
+		if strings.Contains(string(row.Blob), canary) {
+			t.Errorf("row %d (%s) holds content: %s", row.Seq, row.Entry.Type, row.Blob)
+		}
+	}
+}
+
+func TestRecord_RefusesToBeChanged(t *testing.T) {
+	r := newRig(t)
+	raw, err := sql.Open("sqlite", r.db.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	for _, s := range []string{`UPDATE log SET blob = '{}'`, `DELETE FROM log`, `DELETE FROM observation`} {
+		r.call("NOTES", "list", `{}`)
+		r.made("x")
+		if _, err := raw.Exec(s); err == nil {
+			t.Errorf("%s: not refused", s)
+		}
+	}
+}
