@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"gatehouse/core"
+	"gatehouse/core/text"
+)
+
+// faultCode is a machine's word for how a command failed.
+type faultCode string
+
+// The codes, one for each exit code that is not 0.
+const (
+	codeFailed      faultCode = "failed"
+	codeUsage       faultCode = "usage"
+	codeDenied      faultCode = "denied"
+	codeNotFound    faultCode = "not_found"
+	codeUnreachable faultCode = "unreachable"
+	codeInvalidFile faultCode = "invalid_file"
+	codeInterrupted faultCode = "interrupted"
+)
+
+// exit is the one place where exit codes are given.
+func (c faultCode) exit() int {
+	switch c {
+	case codeUsage:
+		return 2
+	case codeDenied:
+		return 3
+	case codeNotFound:
+		return 4
+	case codeUnreachable:
+		return 5
+	case codeInvalidFile:
+		return 6
+	case codeInterrupted:
+		return 130
+	default:
+		return 1
+	}
+}
+
+// fault is an error as a person sees it: what and which in the message, what
+// to do in the hint. Told means that the command has shown it already.
+type fault struct {
+	code    faultCode
+	message string
+	hint    string
+	told    bool
+}
+
+func (f *fault) Error() string { return f.message }
+
+func usage(hint, format string, args ...any) *fault {
+	return &fault{code: codeUsage, message: fmt.Sprintf(format, args...), hint: hint}
+}
+
+func invalidFile(hint, format string, args ...any) *fault {
+	return &fault{code: codeInvalidFile, message: fmt.Sprintf(format, args...), hint: hint}
+}
+
+func failedWith(err error) *fault { return &fault{code: codeFailed, message: err.Error()} }
+
+// told ends a command that has printed its result, with the exit code of code.
+func told(code faultCode) *fault { return &fault{code: code, told: true} }
+
+// faultOf turns any error into a fault: rules decide by kind, never by words.
+func (a *app) faultOf(ctx context.Context, err error) *fault {
+	var (
+		f       *fault
+		missing *core.NotFoundError
+		refused *core.DecisionRefusedError
+		call    *core.CallError
+		syntax  *core.JSONError
+		path    *fs.PathError
+	)
+	switch {
+	case errors.As(err, &f):
+		return f
+	case ctx.Err() != nil:
+		return &fault{code: codeInterrupted, message: "interrupted", hint: "what was carried out is on record; see gatehouse queue list"}
+	case errors.As(err, &missing):
+		return &fault{code: codeNotFound, message: missing.Error(), hint: missing.Hint}
+	case errors.As(err, &refused):
+		return &fault{code: codeDenied, message: refused.Text, hint: refused.Hint}
+	case errors.As(err, &syntax):
+		return usage(hintJSON, "%s", syntax.Error())
+	case errors.As(err, &call):
+		return &fault{code: codeOfCall(call.Code), message: call.Text}
+	case errors.Is(err, core.ErrNameTaken):
+		return &fault{code: codeFailed, message: err.Error(), hint: "choose another name"}
+	case errors.Is(err, core.ErrForeignFile):
+		return invalidFile("give another file with --store, or move this one away", "%s", err)
+	case errors.Is(err, core.ErrNewerSchema):
+		return invalidFile("open it with that version of gatehouse", "%s", err)
+	case errors.Is(err, core.ErrNoPerson):
+		return &fault{code: codeDenied, message: err.Error()}
+	case errors.Is(err, core.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return &fault{code: codeNotFound, message: err.Error()}
+	case errors.As(err, &path) && errors.Is(err, fs.ErrPermission):
+		return &fault{code: codeFailed, message: err.Error(), hint: "check who owns it and its mode"}
+	default:
+		return failedWith(err)
+	}
+}
+
+// codeOfCall places the codes of drivers among ours.
+func codeOfCall(code string) faultCode {
+	switch code {
+	case core.CodeInvalid, core.CodeTooLarge:
+		return codeUsage
+	case core.CodeNotFound:
+		return codeNotFound
+	default:
+		return codeFailed
+	}
+}
+
+// showFault prints one line on stderr, or with --json one object on stdout.
+func (a *app) showFault(f *fault) {
+	if f.told {
+		return
+	}
+	message, _ := text.CleanLine(f.message, text.NoLimit)
+	hint, _ := text.CleanLine(f.hint, text.NoLimit)
+	if a.json {
+		object := struct {
+			Error faultObject `json:"error"`
+		}{faultObject{string(f.code), message, hint}}
+		raw, err := json.Marshal(object)
+		if err == nil {
+			fmt.Fprintf(a.in.stdout, "%s\n", escapeJSON(raw))
+			return
+		}
+	}
+	line := "gatehouse: " + strings.TrimRight(message, ".;")
+	if hint != "" {
+		line += "; " + hint
+	}
+	fmt.Fprintln(a.in.stderr, line)
+}
+
+// faultObject is what --json prints of a fault.
+type faultObject struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
+}
