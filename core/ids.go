@@ -35,7 +35,7 @@ type BindingName string
 // ParseBindingName accepts a capital letter followed by up to 31 capitals, digits and underscores.
 func ParseBindingName(s string) (BindingName, error) {
 	if !isBindingName(s) {
-		return "", fmt.Errorf("binding name %q: use a capital letter, then capitals, digits or _, 32 at most", s)
+		return "", Invalid("binding name %q: use a capital letter, then capitals, digits or _, 32 at most", s)
 	}
 	return BindingName(s), nil
 }

@@ -297,7 +297,7 @@ func missingBinding(s Session, name string, err error) error {
 
 func namedError(what, name string, err error) error {
 	if errors.Is(err, ErrNameTaken) {
-		return fmt.Errorf("%s %q: %w", what, name, err)
+		return fmt.Errorf("%s %q: %w", what, name, ErrNameTaken)
 	}
 	return err
 }
@@ -307,13 +307,13 @@ func checkName(what, name string) error {
 	clean, hidden := text.CleanLine(name, nameLimit+1)
 	switch {
 	case name == "" || clean == "":
-		return fmt.Errorf("%s: empty; give it a name", what)
+		return Invalid("%s: empty; give it a name", what)
 	case hidden || clean != name:
-		return fmt.Errorf("%s %q: has line breaks, outer blanks or control characters; use one plain line", what, clean)
+		return Invalid("%s %q: has line breaks, outer blanks or control characters; use one plain line", what, clean)
 	case utf8.RuneCountInString(name) > nameLimit:
-		return fmt.Errorf("%s: %d characters, %d at most", what, utf8.RuneCountInString(name), nameLimit)
+		return Invalid("%s: %d characters, %d at most", what, utf8.RuneCountInString(name), nameLimit)
 	case looksLikeID(name):
-		return fmt.Errorf("%s %q: looks like an id; choose another", what, name)
+		return Invalid("%s %q: looks like an id; choose another", what, name)
 	}
 	return nil
 }
