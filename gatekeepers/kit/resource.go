@@ -29,14 +29,37 @@ func (r *resource[T]) Covers(unit core.Unit) bool   { return r.driver.Covers(uni
 func (r *resource[T]) Operations() []core.Operation { return r.driver.Operations() }
 func (r *resource[T]) Close() error                 { return r.driver.Close() }
 
-// parse hands the driver arguments whose bound ids are resolved.
+// parse hands the driver arguments whose bound ids are resolved. What lies outside of the narrowing is missing (GK3).
 func (r *resource[T]) parse(call core.Call) (Request[T], error) {
 	args, err := ResolveRefs(call.Names, call.Args, r.driver.References())
 	if err != nil {
 		return Request[T]{}, core.Invalid("%s: arguments are not JSON; give one object", call.Method)
 	}
 	call.Args = args
-	return r.driver.Parse(call)
+	request, err := r.driver.Parse(call)
+	if err != nil {
+		return request, err
+	}
+	for _, t := range request.targets() {
+		if !r.driver.Covers(r.driver.UnitOf(t).Unit) {
+			return Request[T]{}, NotFound(t)
+		}
+	}
+	return request, nil
+}
+
+// targets are what a request names; a prefix counts, everything does not.
+func (r Request[T]) targets() []string {
+	switch {
+	case r.Write != nil:
+		return r.Write.Targets
+	case r.Scope != nil && r.Scope.Prefix == "":
+		return nil
+	case r.Scope != nil:
+		return []string{r.Scope.Prefix}
+	default:
+		return []string{r.Target}
+	}
 }
 
 // Intend names units and targets from the arguments alone.
@@ -127,9 +150,11 @@ func (r *resource[T]) Read(ctx context.Context, call core.Call, journal core.Jou
 	return fetched, err
 }
 
-// missing says "not created yet" for an id whose provider was not shown, and "not found" for everything else.
+// missing says "not created yet" for an id whose provider is on its way and cannot be shown, and "not found" for
+// everything else, such as the same id at a place where nothing provides it.
 func missing(names core.Names, target string, replayed Replayed) error {
-	if name, id := unbound(names, target); id != "" && !slices.Contains(replayed.Projected, name.Provider) {
+	name, id := unbound(names, target)
+	if id != "" && slices.ContainsFunc(replayed.Incomplete, func(g core.Gap) bool { return g.Action == name.Provider }) {
 		return core.NotCreated(id, name.Provider)
 	}
 	return NotFound(target)

@@ -282,9 +282,6 @@ func (i *items) write(op core.Operation, a arguments, next int) (*kit.Write[Item
 		if c.ToCollection == "" {
 			c.ToCollection = c.Collection
 		}
-		if !i.Covers(i.UnitOf(c.goal()).Unit) {
-			return nil, kit.NotFound(c.goal())
-		}
 		w.Targets, w.Provides, w.Answer = append(w.Targets, c.goal()), []string{c.goal()}, c.goal()
 		w.Title += " to " + c.goal()
 	case kindCharge:

@@ -1,0 +1,141 @@
+package conformance
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gatehouse/core"
+)
+
+// figure is the outcome of the fidelity measure.
+type figure struct {
+	histories, answers, equal, incomplete, writes, refused int
+}
+
+func (f figure) line(name string) string {
+	s := fmt.Sprintf("fidelity %s: %d of %d answers equal over %d histories", name, f.equal, f.answers, f.histories)
+	if f.incomplete > 0 {
+		s += fmt.Sprintf(" (%d more said incomplete)", f.incomplete)
+	}
+	return s
+}
+
+// GK12: what reads showed while everything was pending is what the service returns once everything was approved.
+func fidelity(b *bench) {
+	b.need(b.setup.Write != nil && len(b.setup.Reads) > 0 && b.setup.Histories > 0, "Write, Reads and Histories")
+	histories := number(b, "GATEHOUSE_HISTORIES", b.setup.Histories)
+	seed := number(b, "GATEHOUSE_SEED", int(rand.Uint32()))
+	b.t.Logf("fidelity %s: GATEHOUSE_SEED=%d", b.setup.Name, seed)
+	f := figure{histories: histories}
+	for i := range histories {
+		b.begin(fmt.Sprintf("history %d", i))
+		b.history(&f, seed+i)
+		if b.t.Failed() {
+			return
+		}
+	}
+	if f.writes == 0 || f.answers == 0 {
+		b.t.Errorf("no write was queued, or nothing was compared: %+v", f)
+	}
+	b.t.Logf("%d writes queued, %d refused when they were queued", f.writes, f.refused)
+	b.t.Log(f.line(b.setup.Name))
+}
+
+func number(b *bench, variable string, otherwise int) int {
+	text := os.Getenv(variable)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		b.t.Fatalf("%s: %q is not a number", variable, text)
+	}
+	return n
+}
+
+// history queues random writes, keeps what reads show, approves everything, and compares.
+func (b *bench) history(f *figure, seed int) {
+	b.t.Helper()
+	r := rand.New(rand.NewPCG(uint64(seed), 0))
+	most := b.setup.Writes
+	if most == 0 {
+		most = 8
+	}
+	var told []string
+	var queued []core.ActionID
+	for range 1 + r.IntN(most) {
+		w := b.setup.Write(r)
+		out := b.call(w)
+		switch {
+		case out.Action() != 0:
+			queued = append(queued, out.Action())
+			told = append(told, fmt.Sprintf("%d: %s", out.Action(), w))
+		case out.Status() == core.StatusError:
+			f.refused++
+		default:
+			b.t.Errorf("seed %d: %s: got %s (%s)", seed, w, out.Status(), out.Reason())
+		}
+	}
+	f.writes += len(queued)
+	shown := make([][]core.Released, len(b.setup.Reads))
+	for i, read := range b.setup.Reads {
+		shown[i], _ = b.pages(read)
+	}
+	if !b.approveAll(queued) {
+		b.t.Errorf("seed %d: not everything could be approved:\n%s", seed, strings.Join(told, "\n"))
+		return
+	}
+	for i, read := range b.setup.Reads {
+		if slices.ContainsFunc(shown[i], func(p core.Released) bool { return len(p.Incomplete()) > 0 }) {
+			f.incomplete++
+			continue
+		}
+		real, _ := b.pages(read)
+		f.answers++
+		if got, want := b.answers(shown[i]), b.answers(real); got == want {
+			f.equal++
+		} else {
+			b.t.Errorf("seed %d: %s\nwhile pending %s\nafterwards    %s\nhistory:\n%s", seed, read, got, want, strings.Join(told, "\n"))
+		}
+	}
+}
+
+func (b *bench) answers(pages []core.Released) string {
+	b.t.Helper()
+	var s strings.Builder
+	for _, p := range pages {
+		fmt.Fprintln(&s, b.comparable(p))
+	}
+	return s.String()
+}
+
+// approveAll approves until nothing is pending. What comes behind an awaited action may drift once, because nobody can
+// see its result before.
+func (b *bench) approveAll(ids []core.ActionID) bool {
+	b.t.Helper()
+	for range len(ids) + 1 {
+		if len(ids) == 0 {
+			return true
+		}
+		var rest []core.ActionID
+		for _, r := range b.approve(ids...) {
+			switch r.Outcome {
+			case core.OutcomeApplied:
+			case core.OutcomeDrifted, core.OutcomeSkipped:
+				rest = append(rest, r.Action)
+			default:
+				b.t.Errorf("action %d: %s (%s)", r.Action, r.Outcome, r.Reason)
+				return false
+			}
+		}
+		ids = rest
+	}
+	for _, id := range ids {
+		b.t.Logf("action %d: %s, drift %q: %s", id, b.action(id).State, b.action(id).Drift, b.action(id).Reason)
+	}
+	return false
+}

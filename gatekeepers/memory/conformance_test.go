@@ -1,0 +1,216 @@
+package memory_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	mathrand "math/rand/v2"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gatehouse/core"
+	"gatehouse/gatekeepers/conformance"
+	"gatehouse/gatekeepers/memory"
+	"gatehouse/store"
+)
+
+func TestConformance(t *testing.T) {
+	for _, form := range []string{"overlay", "native"} {
+		t.Run(form, func(t *testing.T) {
+			t.Parallel()
+			conformance.Run(t, setup(form))
+		})
+	}
+}
+
+func setup(form string) conformance.Setup {
+	driver := memory.New()
+	var services atomic.Int64
+	return conformance.Setup{
+		Name: "memory, " + form, Gatekeeper: driver,
+		Kernel: func(t testing.TB, checks ...core.Check) *core.Kernel { return newKernel(t, driver, checks...) },
+		URLs: []string{
+			"memory://a", "memory://a/notes", "memory://a/?seed=0", "memory://A.b-c_9/x?replay=native&fail=unknown,slow:get:2",
+			"memory://a?file=/x/y%20z.json&latency=20ms&seed=3", "memory://a?replay=overlay",
+		},
+		BadURLs: []string{
+			"", "memory:a", "memory://", "memory:///notes", "memory://a/b/c", "memory://a/..", "memory://u@a", "memory://a#x", "memory://a#",
+			"memory://a?collection=notes", "memory://a?seed=1&seed=2", "memory://a?replay=both", "memory://a?file=x", "memory://a?file=/a/../b",
+			"memory://a?latency=-1s", "memory://a?fail=sometimes", "memory://a?fail=slow:x:0", "file:///a", "memory://a/%2e", "memory://~1",
+		},
+		Fresh: func(t testing.TB) conformance.Service {
+			return fresh(t, driver, form, fmt.Sprintf("s%d", services.Add(1)))
+		},
+		Sample: sample(),
+		Write:  randomWrite,
+		Reads: []conformance.Request{
+			conformance.Call("list", `{"collection":"notes"}`),
+			conformance.Call("list", `{"collection":"notes","sort":"title","limit":2}`),
+			conformance.Call("list", `{"collection":"notes","label":"red","status":"open"}`),
+			conformance.Call("list", `{"collection":"archive"}`),
+			conformance.Call("search", `{"query":"BODY","sort":"title"}`),
+			conformance.Call("get", `{"collection":"notes","id":"item-1"}`),
+			conformance.Call("get", `{"collection":"notes","id":"~1"}`),
+			conformance.Call("get", `{"collection":"archive","id":"kept"}`),
+		},
+		Histories: 500, // in each form
+	}
+}
+
+func newKernel(t testing.TB, driver core.Gatekeeper, checks ...core.Check) *core.Kernel {
+	t.Helper()
+	db, err := store.Open(context.Background(), store.Options{Path: filepath.Join(t.TempDir(), "gatehouse.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := core.New(core.Options{
+		Store: db, Gatekeepers: []core.Gatekeeper{driver}, Clock: &clock{}, Rand: rand.Reader, Alive: alone{}, Checks: checks,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return k
+}
+
+// clock moves on by a second at each look.
+type clock struct{ looks atomic.Int64 }
+
+func (c *clock) Now() time.Time { return time.Unix(1_800_000_000+c.looks.Add(1), 0).UTC() }
+
+// alone is the only process there is.
+type alone struct{}
+
+func (alone) Self() core.ProcessID         { return "self" }
+func (alone) Alive(id core.ProcessID) bool { return id == "self" }
+
+func fresh(t testing.TB, driver *memory.Driver, form, name string) conformance.Service {
+	t.Helper()
+	url := fmt.Sprintf("memory://%s?replay=%s&seed=3", name, form)
+	service, err := driver.Service(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conformance.Service{
+		URL: url, Other: fmt.Sprintf("memory://%s-other?replay=%s&seed=3", name, form),
+		Snapshot: func() (string, error) {
+			notes, err := service.Items("notes")
+			if err != nil {
+				return "", err
+			}
+			archive, err := service.Items("archive")
+			if err != nil {
+				return "", err
+			}
+			effects, err := service.Effects()
+			if err != nil {
+				return "", err
+			}
+			raw, err := json.Marshal([]any{notes, archive, effects})
+			return string(raw), err
+		},
+		Stranger: func() error {
+			item, err := service.Item("notes/item-1")
+			if err != nil {
+				return err
+			}
+			item.Body = "A stranger wrote this.\n"
+			return service.Put("notes/item-1", item)
+		},
+		Calls: func() int { return service.Calls("") },
+		Failing: func(f conformance.Failure) string {
+			mode := map[conformance.Failure]memory.Mode{
+				conformance.FailBefore: memory.FailBefore, conformance.FailAnswer: memory.FailAfter,
+				conformance.FailRetryable: memory.FailRetryable, conformance.FailForGood: memory.FailForGood,
+				conformance.FailProject: memory.FailProject,
+			}[f]
+			return url + "&fail=" + string(mode)
+		},
+		Hold: func() (<-chan struct{}, func()) { return service.Block(memory.PointSend) },
+	}
+}
+
+func sample() conformance.Sample {
+	await := conformance.Call("charge", `{"collection":"notes","id":"item-1","amount":250}`)
+	return conformance.Sample{
+		Edits: []conformance.Request{
+			conformance.Call("append", `{"collection":"notes","id":"item-1","text":"one\n"}`),
+			conformance.Call("append", `{"collection":"notes","id":"item-1","text":"two\n"}`),
+			conformance.Call("update", `{"collection":"notes","id":"item-1","title":"A third edit","status":"closed"}`),
+			conformance.Call("add_label", `{"collection":"notes","id":"item-1","label":"red"}`),
+		},
+		Read:   conformance.Call("get", `{"collection":"notes","id":"item-1"}`),
+		List:   conformance.Call("list", `{"collection":"notes"}`),
+		Paged:  conformance.Call("list", `{"collection":"notes","limit":2}`),
+		Create: conformance.Call("create", `{"collection":"notes","title":"New","labels":["b","a"]}`),
+		OnCreated: func(id string) conformance.Request {
+			return conformance.Call("append", `{"collection":"notes","id":%q,"text":"on it"}`, id)
+		},
+		Created: func(id string) conformance.Request {
+			return conformance.Call("get", `{"collection":"notes","id":%q}`, id)
+		},
+		Missing: conformance.Call("get", `{"collection":"notes","id":"nowhere"}`),
+		Outside: conformance.Call("get", `{"collection":"notes","id":"nothere"}`),
+		Await:   &await,
+		Bad: []conformance.Request{
+			conformance.Call("get", `{}`), conformance.Call("get", `{"collection":"notes","id":5}`),
+			conformance.Call("get", `{"collection":"notes","id":"a/b"}`), conformance.Call("get", `{"collection":"..","id":"a"}`),
+			conformance.Call("get", `{"id":"item-1"}`), conformance.Call("list", `{"collection":"notes","sort":"size"}`),
+			conformance.Call("list", `{"collection":"notes","limit":101}`), conformance.Call("search", `{"query":" "}`),
+			conformance.Call("update", `{"collection":"notes","id":"item-1"}`),
+			conformance.Call("update", `{"collection":"notes","id":"item-1","status":"published"}`),
+			conformance.Call("charge", `{"collection":"notes","id":"item-1","amount":0}`),
+		},
+	}
+}
+
+// randomWrite picks from a universe in which writes meet: few ids, few labels, ids that do not exist yet.
+func randomWrite(r *mathrand.Rand) conformance.Request {
+	pick := func(words ...string) string { return words[r.IntN(len(words))] }
+	id := pick("item-1", "item-1", "item-2", "item-3", "~1", "~1", "~2", "kept")
+	in := pick("notes", "notes", "notes", "archive")
+	call := func(method, args string, values ...any) conformance.Request {
+		return conformance.Call(method, `{"collection":%q,"id":%q`+args+`}`, append([]any{in, id}, values...)...)
+	}
+	switch r.IntN(20) {
+	case 0, 1, 2:
+		return conformance.Call("create", `{"collection":%q,"title":%q,"body":"body of it","labels":[%q]}`,
+			in, pick("Alpha", "Note 2", "Zulu"), pick("red", "blue"))
+	case 3, 4:
+		return call("update", `,"title":%q`, pick("Middle", "Alpha"))
+	case 5:
+		return call("update", `,"status":%q`, pick("open", "closed"))
+	case 6:
+		return call("update", `,"body":%q`, pick("another body", "no such word"))
+	case 7, 8, 9:
+		return call("append", `,"text":%q`, pick("body again", "more"))
+	case 10, 11:
+		return call("add_label", `,"label":%q`, pick("red", "RED", "blue"))
+	case 12:
+		return call("remove_label", `,"label":%q`, pick("red", "blue"))
+	case 13, 14, 15:
+		return call("move", `,"to":%q`, pick("kept", "item-1", "item-4"))
+	case 16:
+		return call("move", `,"to":%q,"to_collection":%q`, pick("kept", "item-1"), pick("archive", "notes"))
+	case 17, 18:
+		return call("delete", "")
+	default:
+		if r.IntN(4) > 0 {
+			return call("append", `,"text":"mostly simulated"`)
+		}
+		if r.IntN(2) == 0 {
+			return call("charge", `,"amount":5`)
+		}
+		return call("publish", "")
+	}
+}
