@@ -87,9 +87,6 @@ func (l *connectionLane) approvable(a Action, item PlannedItem) error {
 // happened refuses an action one of whose prerequisites has not happened, or is not bound (kernel R13, R17).
 func (l *connectionLane) happened(v actionView, refs []Reference, names Names) error {
 	for _, ref := range refs {
-		if _, stopped := l.stopped[ref.Provider]; stopped {
-			return held(OutcomeSkipped, "behind action %d", ref.Provider)
-		}
 		state := StateApplied
 		if l.prev == nil || l.prev.action.ID != ref.Provider || l.prev.outcome.End != EndApplied {
 			provider, err := v.ActionState(ref.Provider)
@@ -99,6 +96,10 @@ func (l *connectionLane) happened(v actionView, refs []Reference, names Names) e
 			state = provider.State
 		}
 		if state != StateApplied && state != StateReverted {
+			// What was held back because somebody else applied it stops nothing (K42).
+			if _, stopped := l.stopped[ref.Provider]; stopped {
+				return held(OutcomeSkipped, "behind action %d", ref.Provider)
+			}
 			return held(OutcomeSkipped, "prerequisite missing: action %d is %s", ref.Provider, state)
 		}
 		if Provisional(ref.Name) && names[ref.Name].Real == "" {

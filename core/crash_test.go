@@ -670,4 +670,3 @@ func (s *scene) wantWaiting(id core.ActionID, holder core.ProcessID) {
 }
 
 var _ core.Fault = (*trace)(nil)
-
