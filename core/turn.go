@@ -79,6 +79,7 @@ type Turn struct {
 	End          TurnEnd
 	Reason       string // why it ended or waits, one clean line
 	Model        string
+	Source       string   // where the front door finds the model again, such as the path of a script
 	By           PersonID // on whose authority it runs
 	OnDenial     DenialPolicy
 	Limits       TurnLimits

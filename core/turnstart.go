@@ -21,6 +21,7 @@ type StartTurn struct {
 	Task     string // what the person wants, in any number of lines
 	By       PersonID
 	Model    string // as Model.Name gives it
+	Source   string // where the front door finds the model again
 	OnDenial DenialPolicy
 	Limits   TurnLimits
 }
@@ -50,7 +51,7 @@ func (k *Kernel) StartTurn(ctx context.Context, s StartTurn) (Lease, error) {
 			return err
 		}
 		turn := Turn{
-			Session: session.ID, State: TurnRunning, Model: s.Model, By: s.By, OnDenial: s.OnDenial,
+			Session: session.ID, State: TurnRunning, Model: s.Model, Source: s.Source, By: s.By, OnDenial: s.OnDenial,
 			Limits: s.Limits.orDefault(), RunningSince: now, StartedAt: now, UpdatedAt: now,
 		}
 		if err := tx.InsertTurn(&turn); err != nil {

@@ -40,12 +40,12 @@ func (t *tx) SetLease(session core.SessionID, before, after core.Lease) (bool, e
 	return n == 1, err
 }
 
-const turnColumns = `session, number, version, state, ended, reason, model, person, on_denial, step_limit, time_limit,
+const turnColumns = `session, number, version, state, ended, reason, model, source, person, on_denial, step_limit, time_limit,
 	worked, running_since, stop_asked, started_at, updated_at`
 
 func scanTurn(row scanner, t *core.Turn) error {
 	var limit, worked, since, started, updated int64
-	err := row.Scan(&t.Session, &t.Number, &t.Version, &t.State, &t.End, &t.Reason, &t.Model, &t.By, &t.OnDenial,
+	err := row.Scan(&t.Session, &t.Number, &t.Version, &t.State, &t.End, &t.Reason, &t.Model, &t.Source, &t.By, &t.OnDenial,
 		&t.Limits.Steps, &limit, &worked, &since, &t.StopAsked, &started, &updated)
 	t.Limits.Time, t.Worked = time.Duration(limit), time.Duration(worked)
 	t.RunningSince, t.StartedAt, t.UpdatedAt = moment(since), moment(started), moment(updated)
@@ -83,10 +83,10 @@ func (v *view) NewestTurn(session core.SessionID) (core.Turn, error) {
 func (t *tx) InsertTurn(turn *core.Turn) error {
 	turn.Version = 1
 	err := t.l.one(`INSERT INTO turn (`+turnColumns+`)
-		VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM turn WHERE session = ?1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM turn WHERE session = ?1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		RETURNING number`,
 		[]any{
-			turn.Session, turn.Version, turn.State, turn.End, turn.Reason, turn.Model, turn.By, turn.OnDenial,
+			turn.Session, turn.Version, turn.State, turn.End, turn.Reason, turn.Model, turn.Source, turn.By, turn.OnDenial,
 			turn.Limits.Steps, int64(turn.Limits.Time), int64(turn.Worked), nanos(turn.RunningSince), flag(turn.StopAsked),
 			nanos(turn.StartedAt), nanos(turn.UpdatedAt),
 		}, &turn.Number)

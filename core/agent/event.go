@@ -68,6 +68,11 @@ func block(first, rest, s string) []string {
 	return lines
 }
 
+// plainJSON takes away the escapes that are meant for web pages.
+func plainJSON(s string) string {
+	return strings.NewReplacer(`\\`, `\\`, `\u003c`, `<`, `\u003e`, `>`, `\u0026`, `&`).Replace(s)
+}
+
 func callLines(e core.TranscriptEntry) []string {
 	name, _ := text.CleanLine(e.Call.Name, valueWidth)
 	args, _ := text.CleanLine(e.Call.Args, valueWidth)
@@ -90,7 +95,7 @@ func callLines(e core.TranscriptEntry) []string {
 	if r.Reason() != "" {
 		line += ": " + r.Reason()
 	} else if value := string(r.Value()); value != "null" {
-		line += ": " + value
+		line += ": " + plainJSON(value)
 	}
 	clean, _ := text.CleanLine(line, valueWidth)
 	return append(lines, "    "+clean)

@@ -20,6 +20,7 @@ type Options struct {
 	Model    core.Model
 	Session  string // id or name
 	Task     string
+	Source   string // kept with the turn: where the front door finds the model again
 	By       core.PersonID
 	OnDenial core.DenialPolicy // empty is resume
 	Limits   core.TurnLimits
@@ -39,7 +40,7 @@ type Report struct {
 // core.Kernel.StartTurn describes it, and for a store that failed: the turn then counts as interrupted.
 func Run(ctx context.Context, o Options) (Report, error) {
 	lease, err := o.Kernel.StartTurn(ctx, core.StartTurn{
-		Session: o.Session, Task: o.Task, By: o.By, Model: o.Model.Name(), OnDenial: o.OnDenial, Limits: o.Limits,
+		Session: o.Session, Task: o.Task, By: o.By, Model: o.Model.Name(), Source: o.Source, OnDenial: o.OnDenial, Limits: o.Limits,
 	})
 	return o.drive(ctx, lease, err)
 }

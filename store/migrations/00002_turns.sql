@@ -10,6 +10,7 @@ CREATE TABLE turn (
     ended         TEXT    NOT NULL CHECK (ended IN ('', 'done', 'stopped', 'step-limit', 'time-limit', 'denied', 'model')),
     reason        TEXT    NOT NULL,
     model         TEXT    NOT NULL,
+    source        TEXT    NOT NULL, -- where the front door finds the model again
     person        TEXT    NOT NULL,
     on_denial     TEXT    NOT NULL CHECK (on_denial IN ('resume', 'end')),
     step_limit    INTEGER NOT NULL CHECK (step_limit > 0),

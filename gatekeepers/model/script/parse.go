@@ -64,7 +64,7 @@ type expectation struct {
 }
 
 // Default is the embedded script, played where nothing else is configured.
-func Default() (*Script, error) { return Parse("default script", defaultScript) }
+func Default() (*Script, error) { return Parse("default", defaultScript) }
 
 // Parse reads a script; file is the name that faults carry. The error is a *Fault.
 func Parse(file string, data []byte) (*Script, error) {

@@ -122,6 +122,7 @@ func (s *Script) replay(r core.Request) (*scope, int, error) {
 
 // result is what a call gave, and what became of it.
 type result struct {
+	waits    bool // the call was told pending
 	envelope map[string]any
 	value    any
 }
@@ -131,7 +132,7 @@ func newResult(r core.Released) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &result{}
+	out := &result{waits: r.Status() == core.StatusPending}
 	decoded, err := decodeJSON(raw)
 	if err != nil {
 		return nil, err
@@ -151,15 +152,13 @@ func decodeJSON(raw []byte) (any, error) {
 
 // settle adds what people decided. Only a call that waited changes its status and value by it.
 func (r *result) settle(d core.Decided) {
-	waited := r.envelope["status"] == string(core.StatusPending) || r.envelope["state"] != nil && r.envelope["waited"] == true
 	r.envelope["state"] = d.State
 	if d.Reason != "" {
 		r.envelope["reason"] = d.Reason
 	}
-	if !waited {
+	if !r.waits {
 		return
 	}
-	r.envelope["waited"] = true
 	switch d.State {
 	case string(core.StateApplied), string(core.QuestionAnswered):
 		r.envelope["status"] = string(core.StatusOK)
