@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	"gatehouse/core"
@@ -18,7 +19,7 @@ type Options struct {
 	Host      string        // this machine, as it stands in a service; "localhost" when empty
 	User      core.PersonID // who owns the connections that Connect describes
 	Protected []Place       // what no binding may hold or lie in
-	Git       string        // the git program; without it status, diff and log are refused
+	Git       string        // the git program; looked up in PATH when empty
 	TempDir   string        // for what git needs while it reads; the system's when empty
 	Fault     core.Fault    // asked at every step of an apply; nil never fails
 }
@@ -33,6 +34,9 @@ type Driver struct {
 func New(options Options) *Driver {
 	if options.Host == "" {
 		options.Host = "localhost"
+	}
+	if options.Git == "" {
+		options.Git, _ = exec.LookPath("git") // without it status, diff and log say so
 	}
 	if options.Fault == nil {
 		options.Fault = core.NoFault{}
