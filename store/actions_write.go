@@ -3,6 +3,8 @@ package store
 import (
 	"database/sql"
 	"fmt"
+	"slices"
+	"strings"
 
 	"gatehouse/core"
 )
@@ -41,10 +43,10 @@ func (t *tx) InsertAction(a *core.Action) error {
 	h.item = id
 	h.tally.add(tallyOf(*a), 1)
 	a.ID, a.Version = id, 1
-	if err := t.register(a); err != nil {
+	if err := t.refer(a); err != nil {
 		return err
 	}
-	if err := t.touch(a.Session, a.Resource, d.Targets); err != nil {
+	if err := t.enter(a, d.Targets); err != nil {
 		return err
 	}
 	if err := t.storeOutcome(core.Action{}, a); err != nil {
@@ -79,17 +81,8 @@ func contentOf(d *core.Draft) ([]any, error) {
 	return append(out, raw(d.Value), raw(d.Payload), fields), firstError(errs[:]...)
 }
 
-// register enters what the journal and the references of an action are found by.
-func (t *tx) register(a *core.Action) error {
-	if a.Live() {
-		for _, target := range a.Draft.Targets {
-			_, err := t.l.exec(`INSERT OR IGNORE INTO live (session, resource, target, action) VALUES (?, ?, ?, ?)`,
-				a.Session, a.Resource, target, int64(a.ID))
-			if err != nil {
-				return err
-			}
-		}
-	}
+// refer enters what the references and the provisional ids of an action are found by.
+func (t *tx) refer(a *core.Action) error {
 	for _, refs := range []struct {
 		list  []core.Reference
 		needs int
@@ -105,11 +98,8 @@ func (t *tx) register(a *core.Action) error {
 	return t.provide(a)
 }
 
-// forget is the inverse of register for what is stored of an action; provisional ids stay its own.
-func (t *tx) forget(a *core.Action) error {
-	if err := t.leave(a.Session, a.Resource, a.ID, a.Draft.Targets); err != nil {
-		return err
-	}
+// unrefer takes references out again; provisional ids stay the action's own.
+func (t *tx) unrefer(a *core.Action) error {
 	for _, refs := range [][]core.Reference{a.Draft.Needs, a.Draft.After} {
 		for _, r := range refs {
 			if _, err := t.l.exec(`DELETE FROM reference WHERE provider = ? AND action = ?`, int64(r.Provider), int64(a.ID)); err != nil {
@@ -120,11 +110,32 @@ func (t *tx) forget(a *core.Action) error {
 	return nil
 }
 
-// leave takes an action out of the journal.
-func (t *tx) leave(session core.SessionID, resource string, id core.ActionID, targets []string) error {
-	for _, target := range targets {
-		_, err := t.l.exec(`DELETE FROM live WHERE session = ? AND resource = ? AND target = ? AND action = ?`,
-			session, resource, target, int64(id))
+// touchBatch bounds the targets of one statement: the statements are kept prepared.
+const touchBatch = 8
+
+// touch gives targets a new version, one for all of them.
+func (t *tx) touch(a *core.Action, targets []string) error { return t.target(a, targets, false) }
+
+// enter touches targets and puts an action that is live into the journal of each.
+func (t *tx) enter(a *core.Action, targets []string) error { return t.target(a, targets, a.Live()) }
+
+func (t *tx) target(a *core.Action, targets []string, live bool) error {
+	h, err := t.forChange()
+	if err != nil {
+		return err
+	}
+	h.change++
+	for batch := range slices.Chunk(targets, touchBatch) {
+		var args []any
+		for _, name := range batch {
+			args = append(args, a.Session, a.Resource, name, 0, h.change)
+			if live {
+				args = append(args, a.Session, a.Resource, name, int64(a.ID), 0)
+			}
+		}
+		rows := strings.Repeat(", (?, ?, ?, ?, ?)", len(args)/5)
+		_, err := t.l.exec(`INSERT INTO target (session, resource, name, action, version) VALUES `+rows[2:]+`
+			ON CONFLICT DO UPDATE SET version = excluded.version`, args...)
 		if err != nil {
 			return err
 		}
@@ -132,16 +143,11 @@ func (t *tx) leave(session core.SessionID, resource string, id core.ActionID, ta
 	return nil
 }
 
-// touch gives targets a new version, one for all of them.
-func (t *tx) touch(session core.SessionID, resource string, targets []string) error {
-	h, err := t.forChange()
-	if err != nil {
-		return err
-	}
-	h.change++
-	for _, target := range targets {
-		_, err := t.l.exec(`INSERT INTO target (session, resource, name, version) VALUES (?, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET version = excluded.version`, session, resource, target, h.change)
+// leave takes an action out of the journal.
+func (t *tx) leave(a *core.Action, targets []string) error {
+	for _, name := range targets {
+		_, err := t.l.exec(`DELETE FROM target WHERE session = ? AND resource = ? AND name = ? AND action = ?`,
+			a.Session, a.Resource, name, int64(a.ID))
 		if err != nil {
 			return err
 		}
@@ -163,16 +169,13 @@ func (t *tx) ChangeAction(before core.Action, after *core.Action) (bool, error) 
 	if err := decode(targets, &names); err != nil {
 		return false, err
 	}
-	if err := t.touch(before.Session, before.Resource, names); err != nil {
-		return false, err
-	}
 	switch {
 	case before.Live() && !after.Live():
-		err = t.leave(before.Session, before.Resource, before.ID, names)
-	case !before.Live() && after.Live():
-		live := *after
-		live.Draft.Targets, live.Draft.Needs, live.Draft.After, live.Draft.Provides = names, nil, nil, nil
-		err = t.register(&live)
+		err = firstError(t.leave(after, names), t.touch(after, names))
+	case before.Live() == after.Live():
+		err = t.touch(after, names)
+	default:
+		err = t.enter(after, names)
 	}
 	if err != nil {
 		return false, err
@@ -183,10 +186,15 @@ func (t *tx) ChangeAction(before core.Action, after *core.Action) (bool, error) 
 // changeRow is the compare-and-set on the row of an action, and on nothing else.
 func (t *tx) changeRow(before core.Action, after *core.Action) (bool, error) {
 	version := before.Version + 1
-	n, err := t.l.exec(`UPDATE item SET open = ?, state = ?, version = ?, drift = ?, retryable = ?, risk = ?, reason = ?, rule = ?,
+	// Naming open rewrites its entry in four indexes, changed or not.
+	open := ""
+	if before.Undecided() != after.Undecided() {
+		open = `open = 1 - open, `
+	}
+	n, err := t.l.exec(`UPDATE item SET `+open+`state = ?, version = ?, drift = ?, retryable = ?, risk = ?, reason = ?, rule = ?,
 			claim_holder = ?, claimed_at = ?, decided_by = ?, decided_how = ?, decided_at = ?, undo_size = ?
 		WHERE id = ? AND version = ? AND state = ? AND drift = ? AND session = ? AND resource = ?`,
-		flag(after.Undecided()), after.State, version, after.Drift, flag(after.Retryable), after.Risk(), after.Reason, after.Rule,
+		after.State, version, after.Drift, flag(after.Retryable), after.Risk(), after.Reason, after.Rule,
 		after.ClaimHolder, nanos(after.ClaimedAt), after.DecidedBy, after.DecidedHow, nanos(after.DecidedAt), after.UndoSize,
 		int64(before.ID), before.Version, before.State, before.Drift, before.Session, before.Resource)
 	if err != nil || n == 0 {
@@ -251,13 +259,11 @@ func (t *tx) ReplaceDraft(before core.Action, after *core.Action) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	if err := t.forget(&old); err != nil {
+	if err := firstError(t.unrefer(&old), t.leave(&old, old.Draft.Targets), t.refer(after)); err != nil {
 		return false, err
 	}
-	if err := t.register(after); err != nil {
-		return false, err
-	}
-	if err := t.touch(old.Session, old.Resource, append(append([]string{}, old.Draft.Targets...), d.Targets...)); err != nil {
+	// What it no longer touches changes too.
+	if err := firstError(t.touch(&old, old.Draft.Targets), t.enter(after, d.Targets)); err != nil {
 		return false, err
 	}
 	return true, t.storeOutcome(before, after)

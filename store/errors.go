@@ -33,7 +33,7 @@ func explain(path string, err error) error {
 	}
 	switch code(err) {
 	case sqlite3.SQLITE_CORRUPT:
-		return fmt.Errorf("%s: %w; run fsck on it, or restore a backup (%w)", path, ErrDamaged, err)
+		return fmt.Errorf("%s: %w; keep a copy of it and restore a backup (%w)", path, ErrDamaged, err)
 	case sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("%s: %w; restore a backup (%w)", path, ErrDamaged, err)
 	case sqlite3.SQLITE_FULL:

@@ -96,12 +96,12 @@ func (v *view) tableFault() (string, error) {
 			"action %s: it refers to an action that is not an earlier one",
 		},
 		{
-			`SELECT action FROM live WHERE action NOT IN (SELECT id FROM item WHERE ` + live + `)`,
+			`SELECT action FROM target WHERE action > 0 AND action NOT IN (SELECT id FROM item WHERE ` + live + `)`,
 			"action %s: reads would show it, though it is decided",
 		},
 		{
 			`SELECT item.id FROM item JOIN content USING (id), json_each(content.targets) WHERE ` + live + ` AND NOT EXISTS (
-				SELECT 1 FROM live WHERE session = item.session AND resource = item.resource AND target = json_each.value AND action = item.id)`,
+				SELECT 1 FROM target WHERE session = item.session AND resource = item.resource AND name = json_each.value AND action = item.id)`,
 			"action %s: reads would not show it, though it is not decided",
 		},
 		{

@@ -50,7 +50,7 @@ func (v *view) TargetsVersion(session core.SessionID, resource string, targets [
 			return 0, err
 		}
 		var version int64
-		err = v.l.one(`SELECT coalesce(max(version), 0) FROM target WHERE session = ? AND resource = ?`+where,
+		err = v.l.one(`SELECT coalesce(max(version), 0) FROM target WHERE session = ? AND resource = ?`+where+` AND action = 0`,
 			append([]any{session, resource}, args...), &version)
 		if err != nil {
 			return 0, err
@@ -65,11 +65,12 @@ func (v *view) LiveEffects(session core.SessionID, resource string, targets []co
 	seen := make(map[core.ActionID]bool)
 	var ids []core.ActionID
 	for _, s := range targets {
-		where, args, err := within("target", s)
+		where, args, err := within("name", s)
 		if err != nil {
 			return nil, err
 		}
-		found, err := v.ids(`SELECT action FROM live WHERE session = ? AND resource = ?`+where, append([]any{session, resource}, args...)...)
+		found, err := v.ids(`SELECT action FROM target WHERE session = ? AND resource = ?`+where+` AND action > 0`,
+			append([]any{session, resource}, args...)...)
 		if err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ func migrate(ctx context.Context, pool *sql.DB, path string) error {
 	case err != nil:
 		return err
 	case current > target:
-		return fmt.Errorf("store %s: %w: its schema is %d, this program knows %d; use the newer program", path, core.ErrNewerSchema, current, target)
+		return fmt.Errorf("%s: %w: its schema is %d, this program knows %d; use the newer program", path, core.ErrNewerSchema, current, target)
 	case current == target:
 		return nil // without goose, which costs every start some milliseconds
 	}

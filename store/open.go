@@ -39,6 +39,9 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 		lock:    sideLock{path: path + ".lock"},
 		readers: make(chan *link, readerCount),
 	}
+	if err := db.refuse(ctx); err != nil {
+		return nil, err
+	}
 	if err := db.lock.acquire(ctx); err != nil {
 		return nil, err
 	}
@@ -61,37 +64,51 @@ func place(path string) (string, error) {
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return "", fmt.Errorf("store %s: %w", path, err)
+		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", fmt.Errorf("store %s: its folder cannot be made: %w", path, err)
 	}
 	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
-		return "", fmt.Errorf("store %s: %w", path, err)
+		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	path = filepath.Join(folder, filepath.Base(path))
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		path, folder = resolved, filepath.Dir(resolved)
 	}
 	if unix.Access(folder, unix.W_OK|unix.X_OK) != nil {
-		return "", fmt.Errorf("store %s: %w: its folder cannot be written; make it writable or give another path with --store", path, ErrReadOnly)
+		return "", fmt.Errorf("%s: %w: its folder cannot be written; make it writable or give another path with --store", path, ErrReadOnly)
 	}
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return path, nil
 	case err != nil:
-		return "", fmt.Errorf("store %s: %w", path, err)
+		return "", fmt.Errorf("%s: %w", path, err)
 	case info.IsDir():
-		return "", fmt.Errorf("store %s: %w: it is a folder; give the path of a file with --store", path, core.ErrForeignFile)
+		return "", fmt.Errorf("%s: %w: it is a folder; give the path of a file with --store", path, core.ErrForeignFile)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return "", fmt.Errorf("%s: %w: it is a link to nothing; remove it or give another path with --store", path, core.ErrForeignFile)
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("store %s: %w: it is no regular file; give another path with --store", path, core.ErrForeignFile)
+		return "", fmt.Errorf("%s: %w: it is no regular file; give another path with --store", path, core.ErrForeignFile)
 	case unix.Access(path, unix.R_OK|unix.W_OK) != nil:
-		return "", fmt.Errorf("store %s: %w: the file cannot be read and written; make it writable or give another path with --store", path, ErrReadOnly)
+		return "", fmt.Errorf("%s: %w: the file cannot be read and written; make it writable or give another path with --store", path, ErrReadOnly)
 	default:
 		return path, nil
 	}
+}
+
+// refuse finds a file that is not a store before a side file is made beside it. Where there is a side file the answer
+// has to wait for the lock: another process may just be making the store.
+func (db *DB) refuse(ctx context.Context) error {
+	if _, err := os.Lstat(db.lock.path); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if info, err := os.Lstat(db.path); err != nil || info.Size() == 0 {
+		return nil
+	}
+	return explain(db.path, db.probe(ctx))
 }
 
 // open runs under the side lock.
@@ -119,7 +136,7 @@ func (db *DB) open(ctx context.Context) error {
 		return err
 	}
 	if err := db.writer.verifyPragmas(); err != nil {
-		return fmt.Errorf("store %s: %w", db.path, err)
+		return fmt.Errorf("%s: %w", db.path, err)
 	}
 	if db.reads, err = sql.Open("sqlite", dsn(db.path, "ro", false)); err != nil {
 		return err
@@ -136,13 +153,13 @@ func (db *DB) claim() (fresh bool, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		f, err := os.OpenFile(db.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err != nil {
-			return false, fmt.Errorf("store %s: %w", db.path, err)
+			return false, fmt.Errorf("%s: %w", db.path, err)
 		}
 		if err := f.Close(); err != nil { // nobody has it open yet: there are no locks to lose
-			return false, fmt.Errorf("store %s: %w", db.path, err)
+			return false, fmt.Errorf("%s: %w", db.path, err)
 		}
 	case err != nil:
-		return false, fmt.Errorf("store %s: %w", db.path, err)
+		return false, fmt.Errorf("%s: %w", db.path, err)
 	case info.Size() > 0:
 		return false, nil
 	}
@@ -167,7 +184,7 @@ func (db *DB) probe(ctx context.Context) error {
 	}
 	switch {
 	case code(err) == sqlite3.SQLITE_NOTADB || (err == nil && id != applicationID):
-		return fmt.Errorf("store %s: %w, or its beginning is damaged; give another path with --store, or restore a backup", db.path, core.ErrForeignFile)
+		return fmt.Errorf("%s: %w, or its beginning is damaged; give another path with --store, or restore a backup", db.path, core.ErrForeignFile)
 	default:
 		return err
 	}

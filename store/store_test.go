@@ -99,3 +99,13 @@ func TestOpenMakesAPrivateFile(t *testing.T) {
 		}
 	}
 }
+
+var background = context.Background()
+
+func exact(targets []string) []core.Selector {
+	out := make([]core.Selector, len(targets))
+	for i, t := range targets {
+		out[i] = core.Selector{Reach: core.ReachExact, Target: t}
+	}
+	return out
+}

@@ -151,22 +151,15 @@ CREATE TABLE undo (
     UNIQUE (action, part)
 ) STRICT;
 
--- When a target was last touched by a change of an action.
+-- What actions touch. The row with action 0 says when the target was last touched by a change of an action, taken from
+-- head.change. The others are the actions whose effect is, or may still be, ahead: they leave when they are decided.
 CREATE TABLE target (
     session  TEXT    NOT NULL,
     resource TEXT    NOT NULL,
     name     TEXT    NOT NULL,
-    version  INTEGER NOT NULL,
-    PRIMARY KEY (session, resource, name)
-) STRICT, WITHOUT ROWID;
-
--- The targets of actions whose effect is, or may still be, ahead; what is decided leaves.
-CREATE TABLE live (
-    session  TEXT    NOT NULL,
-    resource TEXT    NOT NULL,
-    target   TEXT    NOT NULL,
     action   INTEGER NOT NULL,
-    PRIMARY KEY (session, resource, target, action)
+    version  INTEGER NOT NULL,
+    PRIMARY KEY (session, resource, name, action)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE reference (
