@@ -1,0 +1,5 @@
+package agent_test
+
+const childEnv = "GATEHOUSE_AGENT_TEST_CHILD"
+
+func runChild(string) int { return 1 }
