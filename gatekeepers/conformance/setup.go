@@ -26,7 +26,8 @@ type Setup struct {
 	Sample Sample
 
 	// Write picks one random write over a universe small enough that writes meet. It need not be possible: what is
-	// refused when it is queued leaves nothing. Reads are asked before and after, and together show everything.
+	// refused when it is queued leaves nothing. Reads are asked before and after, the first of them always, and together
+	// show everything.
 	Write func(r *rand.Rand) Request
 	Reads []Request
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	mathrand "math/rand/v2"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -48,13 +49,11 @@ func setup(form string) conformance.Setup {
 		Write:  randomWrite,
 		Reads: []conformance.Request{
 			conformance.Call("list", `{"collection":"notes"}`),
-			conformance.Call("list", `{"collection":"notes","sort":"title","limit":2}`),
 			conformance.Call("list", `{"collection":"notes","label":"red","status":"open"}`),
 			conformance.Call("list", `{"collection":"archive"}`),
-			conformance.Call("search", `{"query":"BODY","sort":"title"}`),
+			conformance.Call("search", `{"query":"BODY","sort":"title","limit":4}`),
 			conformance.Call("get", `{"collection":"notes","id":"item-1"}`),
 			conformance.Call("get", `{"collection":"notes","id":"~1"}`),
-			conformance.Call("get", `{"collection":"archive","id":"kept"}`),
 		},
 		Histories: 500, // in each form
 	}
@@ -62,7 +61,7 @@ func setup(form string) conformance.Setup {
 
 func newKernel(t testing.TB, driver core.Gatekeeper, checks ...core.Check) *core.Kernel {
 	t.Helper()
-	db, err := store.Open(context.Background(), store.Options{Path: filepath.Join(t.TempDir(), "gatehouse.db")})
+	db, err := store.Open(context.Background(), store.Options{Path: filepath.Join(folder(t), "gatehouse.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +80,21 @@ func newKernel(t testing.TB, driver core.Gatekeeper, checks ...core.Check) *core
 		}
 	})
 	return k
+}
+
+// folder lies in memory where the system has such a place: the histories wait for the disk otherwise.
+func folder(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "gatehouse-*")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
 }
 
 // clock moves on by a second at each look.
@@ -174,43 +188,60 @@ func sample() conformance.Sample {
 	}
 }
 
-// randomWrite picks from a universe in which writes meet: few ids, few labels, ids that do not exist yet.
+// randomWrite picks from a universe in which writes meet: few items, few labels, items that do not exist yet.
 func randomWrite(r *mathrand.Rand) conformance.Request {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
-	id := pick("item-1", "item-1", "item-2", "item-3", "~1", "~1", "~2", "kept")
-	in := pick("notes", "notes", "notes", "archive")
-	call := func(method, args string, values ...any) conformance.Request {
-		return conformance.Call(method, `{"collection":%q,"id":%q`+args+`}`, append([]any{in, id}, values...)...)
+	places := [][2]string{
+		{"notes", "item-1"},
+		{"notes", "item-1"},
+		{"notes", "item-2"},
+		{"notes", "item-3"},
+		{"notes", "~1"},
+		{"notes", "~1"},
+		{"notes", "~2"},
+		{"notes", "kept"},
+		{"archive", "kept"},
+		{"archive", "~1"},
 	}
-	switch r.IntN(20) {
-	case 0, 1, 2:
+	at := places[r.IntN(len(places))]
+	call := func(method, args string, values ...any) conformance.Request {
+		return conformance.Call(method, `{"collection":%q,"id":%q`+args+`}`, append([]any{at[0], at[1]}, values...)...)
+	}
+	switch r.IntN(24) {
+	case 0, 1, 2, 3, 4, 5:
 		return conformance.Call("create", `{"collection":%q,"title":%q,"body":"body of it","labels":[%q]}`,
-			in, pick("Alpha", "Note 2", "Zulu"), pick("red", "blue"))
-	case 3, 4:
+			pick("notes", "notes", "notes", "archive"), pick("Alpha", "Note 2", "Zulu"), pick("red", "blue"))
+	case 6, 7:
 		return call("update", `,"title":%q`, pick("Middle", "Alpha"))
-	case 5:
+	case 8:
 		return call("update", `,"status":%q`, pick("open", "closed"))
-	case 6:
+	case 9:
 		return call("update", `,"body":%q`, pick("another body", "no such word"))
-	case 7, 8, 9:
+	case 10, 11, 12:
 		return call("append", `,"text":%q`, pick("body again", "more"))
-	case 10, 11:
+	case 13, 14:
 		return call("add_label", `,"label":%q`, pick("red", "RED", "blue"))
-	case 12:
+	case 15:
 		return call("remove_label", `,"label":%q`, pick("red", "blue"))
-	case 13, 14, 15:
+	case 16, 17, 18:
 		return call("move", `,"to":%q`, pick("kept", "item-1", "item-4"))
-	case 16:
+	case 19, 20:
 		return call("move", `,"to":%q,"to_collection":%q`, pick("kept", "item-1"), pick("archive", "notes"))
-	case 17, 18:
+	case 21, 22:
 		return call("delete", "")
 	default:
-		if r.IntN(4) > 0 {
-			return call("append", `,"text":"mostly simulated"`)
-		}
-		if r.IntN(2) == 0 {
-			return call("charge", `,"amount":5`)
-		}
+		return awaited(r, call)
+	}
+}
+
+// awaited is rare: what shares an object with it says incomplete, and compares nothing.
+func awaited(r *mathrand.Rand, call func(string, string, ...any) conformance.Request) conformance.Request {
+	switch r.IntN(6) {
+	case 0:
+		return call("charge", `,"amount":5`)
+	case 1:
 		return call("publish", "")
+	default:
+		return call("append", `,"text":"mostly simulated"`)
 	}
 }

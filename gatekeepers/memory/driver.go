@@ -48,7 +48,7 @@ func (d *Driver) Open(_ context.Context, connection core.Connection, url string)
 	if connection.Kind != Kind || connection.Service != a.service || connection.Root != a.file {
 		return nil, fmt.Errorf("memory URL %q: is not within the connection to %s", url, connection.Service)
 	}
-	items := &items{address: a, service: d.service(a)}
+	items := &items{address: a, service: d.service(a), operations: operations()}
 	if a.native {
 		return &resource{kit.Resource(&native{items}), items}, nil
 	}

@@ -13,8 +13,9 @@ import (
 
 // items is the driver in the overlay form: one service, narrowed or not.
 type items struct {
-	address address
-	service *Service
+	address    address
+	service    *Service
+	operations []core.Operation
 }
 
 var _ kit.Driver[Item] = (*items)(nil)
@@ -37,7 +38,7 @@ func (i *items) Covers(u core.Unit) bool {
 }
 
 // Operations are the manifest's.
-func (i *items) Operations() []core.Operation { return operations() }
+func (i *items) Operations() []core.Operation { return i.operations }
 
 // Close gives nothing back.
 func (i *items) Close() error { return nil }
@@ -176,7 +177,7 @@ func (t viewTable) move(from, to string, item Item) {
 
 // Parse says what a call means.
 func (i *items) Parse(call core.Call) (kit.Request[Item], error) {
-	op, known := findOperation(call.Method)
+	op, known := core.Manifest{Operations: i.operations}.Operation(call.Method)
 	if !known {
 		return kit.Request[Item]{}, core.Invalid("memory: no method %q", call.Method)
 	}
@@ -205,10 +206,6 @@ func (i *items) Parse(call core.Call) (kit.Request[Item], error) {
 		write, err := i.write(op, a, call.Next)
 		return kit.Request[Item]{Write: write}, err
 	}
-}
-
-func findOperation(name string) (core.Operation, bool) {
-	return core.Manifest{Operations: operations()}.Operation(name)
 }
 
 // arguments of all methods; kit.Decode lets through what the method declares.

@@ -39,6 +39,9 @@ func (r *resource) Current(ctx context.Context, d core.Dispatch) (core.Current, 
 }
 
 func (r *resource) fail(ctx context.Context, where string, call core.Call) error {
+	if len(r.items.address.failures) == 0 {
+		return nil
+	}
 	target := ""
 	if request, err := r.items.Parse(call); err == nil {
 		target = request.Target
