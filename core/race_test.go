@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"gatehouse/core"
@@ -205,4 +206,36 @@ func TestManyProcesses_SubmitAndDecide(t *testing.T) {
 		t.Errorf("recovered %v, and every process ended well", lost)
 	}
 	s.wantWhole()
+}
+
+// TestRace_CreatesAtOnce: many who ask for the next provisional id at once all get one of their own.
+func TestRace_CreatesAtOnce(t *testing.T) {
+	const callers, each = 16, 4
+	r := newRig(t)
+	var group sync.WaitGroup
+	var given sync.Map
+	for range callers {
+		group.Go(func() {
+			for range each {
+				out, err := r.kernel.Call(context.Background(), core.CallRequest{
+					Session: "work", Binding: "NOTES", Method: "create", Args: json.RawMessage(`{"title":"one of many"}`),
+					Caller: core.Caller{Kind: core.CallerPerson, Person: "alice"},
+				})
+				if err != nil || out.Action() == 0 {
+					t.Errorf("got %v, %s %s, want an action", err, out.Status(), out.Reason())
+					return
+				}
+				given.Store(out.Action(), true)
+			}
+		})
+	}
+	group.Wait()
+	names := make(map[string]bool)
+	given.Range(func(id, _ any) bool {
+		names[r.action(id.(core.ActionID)).Draft.Provides[0]] = true
+		return true
+	})
+	if len(names) != callers*each {
+		t.Errorf("got %d provisional ids for %d creates", len(names), callers*each)
+	}
 }

@@ -42,6 +42,10 @@ func (k *Kernel) submit(ctx context.Context, c *callInProgress) (Released, error
 			return Released{}, err
 		}
 		released, err := k.storeAction(ctx, c, p)
+		if errors.Is(err, errNumberGiven) {
+			attempt-- // nothing changed that it depends on, and whoever was first is done
+			continue
+		}
 		if errors.Is(err, errChanged) {
 			continue
 		}
@@ -150,6 +154,15 @@ func (k *Kernel) stillAsSeen(tx Tx, c *callInProgress, p *prepared) error {
 			return &rejectedBeforeError{id}
 		}
 	}
+	if makesNames(p.draft) {
+		_, next, err := tx.Names(c.session.ID, c.resource.Key())
+		if err != nil {
+			return err
+		}
+		if next != p.look.call.Next {
+			return errNumberGiven
+		}
+	}
 	version, err := tx.TargetsVersion(c.session.ID, c.resource.Key(), p.look.intent.Targets)
 	if err != nil {
 		return err
@@ -157,18 +170,11 @@ func (k *Kernel) stillAsSeen(tx Tx, c *callInProgress, p *prepared) error {
 	if version != p.look.version {
 		return errChanged
 	}
-	if !makesNames(p.draft) {
-		return nil
-	}
-	_, next, err := tx.Names(c.session.ID, c.resource.Key())
-	if err != nil {
-		return err
-	}
-	if next != p.look.call.Next {
-		return errChanged
-	}
 	return nil
 }
+
+// errNumberGiven says that another submit was given the provisional id that this one was prepared with.
+var errNumberGiven = errors.New("its provisional id was given to another action")
 
 func makesNames(d Draft) bool {
 	for _, name := range d.Provides {
