@@ -124,7 +124,7 @@ func (k *Kernel) Bind(ctx context.Context, r BindRequest) (Binding, error) {
 	}
 	url, err := g.Normalize(r.URL)
 	if err != nil {
-		return Binding{}, err
+		return Binding{}, unbindable(err)
 	}
 	connection, fresh, err := k.connectionFor(ctx, g, r, url)
 	if err != nil {
@@ -132,7 +132,7 @@ func (k *Kernel) Bind(ctx context.Context, r BindRequest) (Binding, error) {
 	}
 	resource, err := g.Open(ctx, connection, url)
 	if err != nil {
-		return Binding{}, err
+		return Binding{}, unbindable(err)
 	}
 	if err := resource.Close(); err != nil {
 		return Binding{}, fmt.Errorf("binding %s: %w", name, err)
@@ -140,6 +140,15 @@ func (k *Kernel) Bind(ctx context.Context, r BindRequest) (Binding, error) {
 	b := Binding{Session: session.ID, Name: name, URL: url, Kind: connection.Kind, CreatedAt: k.clock.Now()}
 	err = k.store.Write(ctx, func(tx Tx) error { return k.storeBinding(tx, &b, connection, fresh, r.Person) })
 	return b, err
+}
+
+// unbindable makes what a driver says against a URL a fault of the person who gave it, where it says nothing else.
+func unbindable(err error) error {
+	var call *CallError
+	if errors.As(err, &call) || errors.Is(err, ErrNotFound) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return Invalid("%s", err)
 }
 
 // gatekeeperFor finds a driver by the scheme of a URL; files answers to file:// as well.
@@ -172,7 +181,7 @@ func (k *Kernel) connectionFor(ctx context.Context, g Gatekeeper, r BindRequest,
 	}
 	described, err := g.Connect(ctx, url)
 	if err != nil {
-		return Connection{}, false, err
+		return Connection{}, false, unbindable(err)
 	}
 	described.Kind = g.Manifest().Kind
 	if described.Owner == "" {
