@@ -10,6 +10,9 @@ import (
 
 // inside refuses an action whose paths are not below this binding: it cannot be carried out through it.
 func (r *resource) inside(p payload, kind string) error {
+	if p.Resource != r.key {
+		return fmt.Errorf("action of another folder, or of one that was replaced since: %w", core.ErrNotFound)
+	}
 	for _, full := range append(p.paths(kind), p.Parents...) {
 		rest, ok := below(full, r.sub)
 		if _, why := relative(full); !ok || rest == "" || why != "" {

@@ -46,10 +46,18 @@ func ownerOf(info fs.FileInfo) (uid, gid int, ok bool) {
 type disk struct {
 	root      *os.Root
 	protected map[FileID]string
+	watch     func(what, path string) // tells tests what is looked at; nil otherwise
+}
+
+func (d *disk) saw(what, path string) {
+	if d.watch != nil {
+		d.watch(what, path)
+	}
 }
 
 // folder opens a folder one component at a time; the caller closes it.
 func (d *disk) folder(p string) (*os.Root, error) {
+	d.saw("folder", p)
 	at, err := d.root.OpenRoot(".")
 	if err != nil {
 		return nil, err
@@ -134,6 +142,7 @@ func (d *disk) lstatIn(dir *os.Root, name string) (fs.FileInfo, error) {
 	if hidden(name) {
 		return nil, errAbsent
 	}
+	d.saw("look", name)
 	info, err := dir.Lstat(name)
 	if err != nil {
 		return nil, known(err)
@@ -164,6 +173,7 @@ func (d *disk) openIn(dir *os.Root, name string) (*os.File, fs.FileInfo, error) 
 	if err := regular(info); err != nil {
 		return nil, nil, err
 	}
+	d.saw("open", name)
 	f, err := dir.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, known(err)

@@ -28,6 +28,13 @@ type Options struct {
 type Driver struct {
 	options   Options
 	protected map[FileID]string
+	hooks     hooks
+}
+
+// hooks are for tests.
+type hooks struct {
+	watch func(what, path string)  // what is looked at on disk
+	page  func(spelled string) int // entries a page of a list has, by the path as it was given
 }
 
 // New makes a driver.
@@ -197,7 +204,7 @@ func (d *Driver) Open(_ context.Context, connection core.Connection, url string)
 		return nil, folderFault(connection.Root, err)
 	}
 	r := &resource{
-		driver: d, disk: &disk{root: root, protected: d.protected},
+		driver: d, disk: &disk{root: root, protected: d.protected, watch: d.hooks.watch},
 		rootPath: connection.Root, sub: join(inside, p.sub), service: connection.Service,
 	}
 	if err := r.check(url); err != nil {

@@ -41,7 +41,7 @@ func (q *question) list() (core.Fetched, error) {
 	if err != nil {
 		return core.Fetched{}, err
 	}
-	children, acts, more, err := q.tree.children(q.ctx, it, from.After, pageEntries)
+	children, acts, more, err := q.tree.children(q.ctx, it, from.After, q.page())
 	if err != nil {
 		return core.Fetched{}, err
 	}
@@ -53,6 +53,13 @@ func (q *question) list() (core.Fetched, error) {
 		value.Next = cursor{Folder: q.full, After: children[len(children)-1].name, State: q.state(it)}.String()
 	}
 	return q.answer(value, merge(acts, it.acts))
+}
+
+func (q *question) page() int {
+	if page := q.r.driver.hooks.page; page != nil {
+		return page(q.args.Path)
+	}
+	return pageEntries
 }
 
 func entryOf(c child) entry {

@@ -19,18 +19,28 @@ const (
 	maxPath = 4096
 )
 
+// malformed says what is wrong with a path that could stand for nothing anywhere; empty when it could.
+func malformed(s string) string {
+	switch {
+	case !utf8.ValidString(s):
+		return "is not UTF-8"
+	case strings.ContainsRune(s, 0):
+		return "holds a zero byte"
+	case len(s) > maxPath:
+		return "is too long"
+	default:
+		return ""
+	}
+}
+
 // relative cleans a path that must stay where it begins; "" is the folder itself. The reason is empty when it is good.
 // It looks at the spelling alone, so that it tells nothing of what exists.
 func relative(s string) (clean, why string) {
-	switch {
-	case !utf8.ValidString(s):
-		return "", "is not UTF-8"
-	case strings.ContainsRune(s, 0):
-		return "", "holds a zero byte"
-	case strings.HasPrefix(s, "/"):
+	if why := malformed(s); why != "" {
+		return "", why
+	}
+	if strings.HasPrefix(s, "/") {
 		return "", "is absolute; use one relative to the folder"
-	case len(s) > maxPath:
-		return "", "is too long"
 	}
 	for _, name := range strings.Split(s, "/") {
 		switch {

@@ -42,6 +42,9 @@ func (r *resource) Prepare(ctx context.Context, call core.Call, j core.Journal) 
 	if err != nil {
 		return core.Draft{}, err
 	}
+	if err := ctx.Err(); err != nil {
+		return core.Draft{}, err
+	}
 	d := &draft{r: r, ctx: ctx, op: call.Method, args: a, tree: r.simulate(j), journal: j}
 	d.out = core.Draft{Kind: call.Method, Lane: core.LaneSimulate, Revertible: true, AutoApprovable: true}
 	main := a.Path
@@ -73,7 +76,11 @@ func (r *resource) Prepare(ctx context.Context, call core.Call, j core.Journal) 
 }
 
 // target is a path that a write may act on: anything below the binding's own folder.
+// Its refusals say why: they tell of the spelling, not of what exists.
 func (r *resource) target(p string) (string, error) {
+	if _, why := relative(p); why != "" {
+		return "", core.Invalid("path %s: %s", quote(p), why)
+	}
 	full, err := r.full(p)
 	if err == nil && full == r.sub {
 		err = core.Invalid("path %s: is the binding's own folder; name something in it", quote(p))
@@ -94,12 +101,12 @@ func (d *draft) write(full string) error {
 	switch old.kind {
 	case kindFile:
 	case kindAbsent:
+		d.provide(full)
 		folder, err := d.makeWay(full)
 		if err != nil {
 			return err
 		}
 		d.payload.Mode = folder.perm() & 0o644
-		d.provide(full)
 	case kindLink:
 		return errLink
 	default:
@@ -177,6 +184,7 @@ func (d *draft) move(from string) error {
 		return &core.CallError{Code: core.CodeConflict, Text: quote(d.r.show(to)) + ": is there already; delete it first"}
 	}
 	d.payload = payload{From: from, To: to, Folder: old.kind == kindFolder}
+	d.provide(to)
 	if _, err := d.makeWay(to); err != nil {
 		return err
 	}
@@ -189,7 +197,6 @@ func (d *draft) move(from string) error {
 	d.need(from)
 	d.after(from, true)
 	d.after(to, false)
-	d.provide(to)
 	d.field("path", d.r.show(from), d.r.show(to))
 	d.field("kind", old.kind, old.kind)
 	d.value.From, d.value.To = d.r.show(from), d.r.show(to)
@@ -232,6 +239,7 @@ func (d *draft) mkdir(full string) error {
 		return &core.CallError{Code: core.CodeConflict, Text: quote(d.r.show(full)) + ": is there already"}
 	}
 	d.payload = payload{Path: full}
+	d.provide(full)
 	folder, err := d.makeWay(full)
 	if err != nil {
 		return err
@@ -241,7 +249,6 @@ func (d *draft) mkdir(full string) error {
 		return err
 	}
 	d.after(full, false)
-	d.provide(full)
 	d.field("path", nil, d.r.show(full))
 	d.field("mode", nil, modeText(d.payload.Mode))
 	d.value.Path = d.r.show(full)
@@ -328,6 +335,7 @@ func (d *draft) finish() (core.Draft, error) {
 	if d.undo > core.UndoLimit {
 		d.out.Revertible, d.out.Irreversible = false, true
 	}
+	d.payload.Resource = d.r.key
 	d.out.Payload, d.out.Value = encode(d.payload), encode(d.value)
 	d.out.Found = []core.Found{d.r.Unit()}
 	d.out.Incomplete = d.tree.gaps

@@ -24,6 +24,7 @@ const maxWrite = 1 << 20
 
 // payload is what Apply and replay need of an action. Paths are relative to the connection root.
 type payload struct {
+	Resource   string      `json:"resource"`       // the key it was made for; it means nothing elsewhere (K59)
 	Path       string      `json:"path,omitempty"` // of all kinds but move
 	From       string      `json:"from,omitempty"`
 	To         string      `json:"to,omitempty"`
@@ -92,6 +93,9 @@ func (t *tree) lay(e core.Effect) error {
 	p, err := decodePayload(e.Payload)
 	if err != nil {
 		return errMisfit("its payload cannot be read")
+	}
+	if p.Resource != t.key {
+		return errMisfit("it was made for another folder")
 	}
 	switch e.Kind {
 	case opWrite:

@@ -77,9 +77,13 @@ func (r *resource) Operations() []core.Operation { return append(reads(), writes
 // Close lets go of the folder.
 func (r *resource) Close() error { return r.disk.root.Close() }
 
-// full is a path of a call as a path below the root. Its error tells nothing of what exists.
+// full is a path of a call as a path below the root. What leads out of the binding is not found, like what is not there
+// (GK3); the error depends on the spelling alone.
 func (r *resource) full(p string) (string, error) {
 	clean, why := relative(p)
+	if why != "" && malformed(p) == "" {
+		return "", &core.CallError{Code: core.CodeNotFound, Text: quote(p) + ": not found"}
+	}
 	if why != "" {
 		return "", core.Invalid("path %s: %s", quote(p), why)
 	}
@@ -142,20 +146,24 @@ func (r *resource) Intend(call core.Call) (core.Intent, error) {
 	switch call.Method {
 	case opLog:
 		_, err = r.full(a.Path)
-	case opList, opSearch, opStatus, opDiff, opDelete:
-		err = r.intendPath(&intent, a.Path, true)
+	case opList, opSearch, opStatus, opDiff:
+		err = r.intend(&intent, r.full, a.Path, true)
+	case opWrite, opEdit, opMkdir:
+		err = r.intend(&intent, r.target, a.Path, false)
+	case opDelete:
+		err = r.intend(&intent, r.target, a.Path, true)
 	case opMove:
-		if err = r.intendPath(&intent, a.From, true); err == nil {
-			err = r.intendPath(&intent, a.To, false)
+		if err = r.intend(&intent, r.target, a.From, true); err == nil {
+			err = r.intend(&intent, r.target, a.To, false)
 		}
 	default:
-		err = r.intendPath(&intent, a.Path, false)
+		err = r.intend(&intent, r.full, a.Path, false)
 	}
 	return intent, err
 }
 
-func (r *resource) intendPath(intent *core.Intent, p string, withBelow bool) error {
-	full, err := r.full(p)
+func (r *resource) intend(intent *core.Intent, resolve func(string) (string, error), p string, withBelow bool) error {
+	full, err := resolve(p)
 	if err != nil {
 		return err
 	}
@@ -244,6 +252,7 @@ func sources(s core.Selector, from, to string) []core.Selector {
 // simulate lays the pending effects over the folder.
 func (r *resource) simulate(j core.Journal) *tree {
 	t := newTree(r.disk)
+	t.key = r.key
 	t.replay(j)
 	return t
 }
@@ -256,6 +265,9 @@ func (r *resource) Read(ctx context.Context, call core.Call, j core.Journal) (co
 	}
 	full, err := r.full(a.Path)
 	if err != nil {
+		return core.Fetched{}, err
+	}
+	if err := ctx.Err(); err != nil {
 		return core.Fetched{}, err
 	}
 	q := &question{r: r, ctx: ctx, args: a, full: full, tree: r.simulate(j), journal: j}

@@ -53,6 +53,7 @@ type node struct {
 // tree is the folder with the pending effects of a journal laid over it. It belongs to one call.
 type tree struct {
 	d     *disk
+	key   string // of the resource whose effects are laid
 	top   *node
 	gaps  []core.Gap // effects that could not be laid
 	kinds map[core.ActionID]string
