@@ -3,7 +3,6 @@ package agent_test
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -299,18 +298,4 @@ func create(id, title string) core.ToolCall {
 
 func publish(id string, item int) core.ToolCall {
 	return tool(id, "NOTES.publish", fmt.Sprintf(`{"id":"item-%d"}`, item))
-}
-
-// deaf is a driver that does not heed its context: its reads wait until let go.
-func (r *rig) deaf() (entered <-chan struct{}, letGo func()) {
-	in, out := make(chan struct{}), make(chan struct{})
-	var once sync.Once
-	r.service().SetHook(func(context.Context, memory.Point, string) error {
-		once.Do(func() { close(in) })
-		<-out
-		return errors.New("let go")
-	})
-	letGo = sync.OnceFunc(func() { close(out) })
-	r.t.Cleanup(letGo)
-	return in, letGo
 }
