@@ -57,12 +57,12 @@ func (db *DB) copyTo(ctx context.Context, part string) (err error) {
 	if db.closed.Load() {
 		return ErrClosed
 	}
-	conn, err := db.reads.Conn(ctx)
+	l, err := db.connectReader(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	_, err = conn.ExecContext(ctx, `VACUUM INTO ?`, part)
+	defer func() { err = errors.Join(err, l.close()) }()
+	_, err = l.conn.ExecContext(ctx, `VACUUM INTO ?`, part)
 	return err
 }
 

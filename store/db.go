@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
 
 	"gatehouse/core"
@@ -21,8 +22,10 @@ type DB struct {
 	writer *link
 	writes *sql.DB
 
-	readers chan *link // idle ones; nil stands for one that is still to be connected
 	reads   *sql.DB
+	reading chan struct{} // holds a token for each snapshot that may be looked at
+	mu      sync.Mutex
+	idle    []*link // connections that read nothing now; the last one used is the first one taken
 
 	closed atomic.Bool
 }
@@ -127,21 +130,17 @@ func (db *DB) snapshot(ctx context.Context, fn func(*view) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	var l *link
 	select {
-	case l = <-db.readers:
+	case <-db.reading:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { db.readers <- l }()
-	if db.closed.Load() {
-		return fmt.Errorf("%s: %w", db.path, ErrClosed)
+	defer func() { db.reading <- struct{}{} }()
+	l, err := db.reader(ctx)
+	if err != nil {
+		return err
 	}
-	if l == nil {
-		if l, err = newLink(context.WithoutCancel(ctx), db.reads); err != nil {
-			return explain(db.path, err)
-		}
-	}
+	defer db.putBack(l)
 	if _, err := l.exec("BEGIN"); err != nil {
 		return explain(db.path, err)
 	}
@@ -152,6 +151,39 @@ func (db *DB) snapshot(ctx context.Context, fn func(*view) error) (err error) {
 	return fn(&view{ctx: ctx, l: l})
 }
 
+// reader takes an idle connection, or makes one.
+func (db *DB) reader(ctx context.Context) (*link, error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.closed.Load() {
+		return nil, fmt.Errorf("%s: %w", db.path, ErrClosed)
+	}
+	if n := len(db.idle); n > 0 {
+		l := db.idle[n-1]
+		db.idle = db.idle[:n-1]
+		return l, nil
+	}
+	return db.connectReader(context.WithoutCancel(ctx))
+}
+
+func (db *DB) putBack(l *link) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.idle = append(db.idle, l)
+}
+
+// connectReader makes one more connection that cannot write. It is made by name, so that the file may be another by now.
+func (db *DB) connectReader(ctx context.Context) (*link, error) {
+	l, err := newLink(ctx, db.reads)
+	if replaced := db.Check(); replaced != nil {
+		if err == nil {
+			_ = l.close() // the first error says more
+		}
+		return nil, replaced
+	}
+	return l, explain(db.path, err)
+}
+
 // Close waits for transactions that run and lets go of the file. A second Close does nothing.
 func (db *DB) Close() error {
 	if db.closed.Swap(true) {
@@ -160,13 +192,14 @@ func (db *DB) Close() error {
 	<-db.turn
 	defer func() { db.turn <- struct{}{} }()
 	var errs []error
-	for range readerCount {
-		if l := <-db.readers; l != nil {
-			errs = append(errs, l.close())
-		}
+	for range readerCount { // and give no token back before all connections are idle
+		<-db.reading
+	}
+	for _, l := range db.idle {
+		errs = append(errs, l.close())
 	}
 	for range readerCount {
-		db.readers <- nil // whoever waited finds the store closed
+		db.reading <- struct{}{} // whoever waited finds the store closed
 	}
 	errs = append(errs, db.reads.Close())
 	// The last connection to close writes the log back into the file, which is a write like any other.

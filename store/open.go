@@ -37,7 +37,7 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 		path:    path,
 		turn:    make(chan struct{}, 1),
 		lock:    sideLock{path: path + ".lock"},
-		readers: make(chan *link, readerCount),
+		reading: make(chan struct{}, readerCount),
 	}
 	if err := db.refuse(ctx); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 	}
 	db.turn <- struct{}{}
 	for range readerCount {
-		db.readers <- nil
+		db.reading <- struct{}{}
 	}
 	return db, nil
 }

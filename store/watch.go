@@ -20,9 +20,9 @@ func (db *DB) Watch(ctx context.Context) (*Watch, error) {
 	if db.closed.Load() {
 		return nil, fmt.Errorf("%s: %w", db.path, ErrClosed)
 	}
-	l, err := newLink(ctx, db.reads)
+	l, err := db.connectReader(ctx)
 	if err != nil {
-		return nil, explain(db.path, err)
+		return nil, err
 	}
 	w := &Watch{db: db, link: l}
 	if _, err := w.Changed(ctx); err != nil {
