@@ -1,0 +1,368 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"gatehouse/core"
+	"gatehouse/core/text"
+	"gatehouse/tui/term"
+)
+
+// Times of the screen.
+const (
+	tickEvery     = 250 * time.Millisecond // how often other processes' writes are looked for
+	recoverEvery  = 8                      // ticks between looks for claims of dead processes
+	ageEvery      = 120                    // ticks after which ages are drawn again
+	batchFor      = 16 * time.Millisecond  // events within it make one frame
+	slowAfter     = 100 * time.Millisecond // a read that takes longer is shown to take long
+	spinEvery     = 100 * time.Millisecond
+	guardFor      = 400 * time.Millisecond // decisions wait after the row under the cursor changed (T4)
+	dialogDropFor = 150 * time.Millisecond // keys are dropped after a dialog opened (T4)
+)
+
+// view is a screen, or a dialog over one.
+type view interface {
+	// place says which keys mean something.
+	place() place
+	// update takes in what is not a key. Every view gets every message.
+	update(term.Msg) term.Cmd
+	// draw fills exactly the room it is given.
+	draw(rect) []string
+}
+
+// typist is a view in which a line is being typed.
+type typist interface {
+	typed() *input // nil while nothing is
+	changed() term.Cmd
+}
+
+// jointed is a view with a line between panes that reaches the bottom.
+type jointed interface{ joint(rect) int }
+
+// app is the root: it owns the size, the keys, the stack of views and what they
+// share.
+type app struct {
+	ctx    context.Context
+	kernel Kernel
+	who    core.Authority
+	clock  core.Clock
+	watch  Watcher
+	alive  func(core.ProcessID) bool
+	log    *slog.Logger
+	theme  theme
+	bytes  byteFields
+	keys   *keyTable
+
+	size   rect
+	stack  []view // the screen, then what lies over it
+	queue  *queue
+	list   *sessions
+	script *transcript
+	plan   *planView
+	sheet  *sheet
+	help   *help
+	views  []view
+
+	drafts   map[core.ActionID]core.DraftedDecision
+	order    []core.ActionID // of drafts, oldest first
+	head     counts
+	message  string
+	loud     role
+	broken   string // why the store cannot be trusted any more
+	openedAt time.Time
+	quitting bool // ctrl+c was pressed once
+	ticks    int
+	spin     int
+	spinning bool
+
+	dirty bool
+	frame string
+	drawn int // frames drawn, for tests that count work
+
+	busy sync.WaitGroup // writes that were begun
+}
+
+// counts are what the header says, over all sessions.
+type counts struct {
+	waiting, drifted, unknown, questions, sessions int
+}
+
+func newApp(ctx context.Context, o Options) (*app, error) {
+	if o.Kernel == nil || o.Clock == nil || o.Authority.Person == "" {
+		return nil, errors.New("screens: kernel, clock and the person who decides are required")
+	}
+	a := &app{
+		ctx: ctx, kernel: o.Kernel, who: o.Authority, clock: o.Clock, watch: o.Watch, alive: o.Alive, log: o.Log,
+		theme: newTheme(o.Theme), bytes: newByteFields(o.Kernel.Manifests()), drafts: map[core.ActionID]core.DraftedDecision{},
+		dirty: true,
+	}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	a.queue, a.list, a.script = newQueue(a, o.Session), newSessions(a), newTranscript(a)
+	a.plan, a.sheet, a.help = newPlanView(a), newSheet(a), newHelp(a)
+	a.views = []view{a.queue, a.list, a.script, a.plan, a.sheet, a.help}
+	a.stack = []view{a.queue}
+	var all []*command
+	all = append(all, a.queue.commands()...)
+	all = append(all, a.list.commands()...)
+	all = append(all, a.script.commands()...)
+	all = append(all, a.plan.commands()...)
+	all = append(all, a.sheet.commands()...)
+	all = append(all, a.help.commands()...)
+	all = append(all, a.commands()...)
+	var err error
+	if a.keys, err = newKeyTable(all, o.Keys); err != nil {
+		return nil, err
+	}
+	if o.Note != "" {
+		note, _ := cleanLine(o.Note, titleLimit)
+		a.say(roleMuted, note)
+	}
+	return a, nil
+}
+
+func (a *app) now() time.Time { return a.clock.Now() }
+
+// Init reads what the first frame needs.
+func (a *app) Init() term.Cmd {
+	return term.All(a.queue.load(loadFirst), a.loadDrafts(), a.loadOverview(), a.lastPlan(), term.After(tickEvery, tickMsg{}))
+}
+
+func (a *app) top() view { return a.stack[len(a.stack)-1] }
+
+// push lays a view over the others.
+func (a *app) push(v view) {
+	a.stack = append(a.stack, v)
+	a.opened()
+}
+
+// opened starts the moment in which a dialog drops keys.
+func (a *app) opened() { a.openedAt = a.now() }
+
+// pop takes a view away, and those above it.
+func (a *app) pop(v view) {
+	for i, other := range a.stack {
+		if other == v && i > 0 {
+			a.stack = a.stack[:i]
+			return
+		}
+	}
+}
+
+func (a *app) open(v view) bool {
+	for _, other := range a.stack {
+		if other == v {
+			return true
+		}
+	}
+	return false
+}
+
+// say puts one line at the bottom in the place of the last.
+func (a *app) say(r role, line string) { a.loud, a.message = r, line }
+
+func (a *app) fail(err error) {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return
+	}
+	line, _ := cleanLine(describe(err), reasonLimit)
+	a.say(roleDanger, line)
+}
+
+// describe says what went wrong and, where the error knows, what to do.
+func describe(err error) string {
+	var refused *core.DecisionRefusedError
+	if errors.As(err, &refused) && refused.Hint != "" {
+		return refused.Text + "; " + refused.Hint
+	}
+	return err.Error()
+}
+
+// work makes a Cmd of a write: a screen that ends waits for it.
+func (a *app) work(do func() term.Msg) term.Cmd {
+	a.busy.Add(1)
+	return func() term.Msg {
+		defer a.busy.Done()
+		return do()
+	}
+}
+
+// wait returns when nothing that was begun is left, or the time has passed.
+func (a *app) wait(most time.Duration) {
+	done := make(chan struct{})
+	go func() {
+		a.busy.Wait()
+		close(done)
+	}()
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
+
+// Update takes in one message.
+func (a *app) Update(msg term.Msg) term.Cmd {
+	before := a.spinning
+	cmd := a.take(msg)
+	if a.anySlow() && !before {
+		a.spinning = true
+		cmd = term.All(cmd, term.After(spinEvery, spinMsg{}))
+	}
+	return cmd
+}
+
+func (a *app) take(msg term.Msg) term.Cmd {
+	a.dirty = true
+	switch msg := msg.(type) {
+	case term.SizeMsg:
+		a.size = rect{msg.Width, msg.Height}
+		return a.resized()
+	case term.KeyMsg:
+		return a.key(msg)
+	case term.PasteMsg:
+		return a.paste(msg)
+	case term.ResumedMsg:
+		return a.refresh()
+	case tickMsg:
+		return a.tick()
+	case watchedMsg:
+		return a.watched(msg)
+	case spinMsg:
+		return a.spun()
+	case draftsMsg:
+		a.takeDrafts(msg)
+		return nil
+	case overviewMsg:
+		if msg.err == nil {
+			a.head.sessions = msg.sessions
+		}
+		return nil
+	}
+	var cmds []term.Cmd
+	for _, v := range a.views {
+		cmds = append(cmds, v.update(msg))
+	}
+	return term.All(cmds...)
+}
+
+func (a *app) resized() term.Cmd {
+	var cmds []term.Cmd
+	for _, v := range a.views {
+		cmds = append(cmds, v.update(resizedMsg{}))
+	}
+	return term.All(cmds...)
+}
+
+// resizedMsg tells views that their room changed.
+type resizedMsg struct{}
+
+// key finds the command of a key and runs it, or types it.
+func (a *app) key(k term.KeyMsg) term.Cmd {
+	top := a.top()
+	at := top.place()
+	if at.dialog() && a.now().Sub(a.openedAt) < dialogDropFor {
+		a.dirty = false
+		return nil
+	}
+	if k.Name != "ctrl+c" {
+		a.quitting = false
+	}
+	if t, ok := top.(typist); ok {
+		if in := t.typed(); in != nil && typing(k, a.keys.find(at, k.Name)) {
+			if in.key(k) {
+				return t.changed()
+			}
+		}
+	}
+	c := a.keys.find(at, k.Name)
+	if c == nil {
+		a.dirty = false
+		return nil
+	}
+	return a.run(c)
+}
+
+// typing reports that a key belongs to the line being typed: all that print,
+// and those that edit and are no command.
+func typing(k term.KeyMsg, c *command) bool { return k.Text != "" || c == nil }
+
+// run carries a command out, or says why it cannot be.
+func (a *app) run(c *command) term.Cmd {
+	if why := c.why(); why != "" {
+		a.say(roleWarn, c.title+": "+why)
+		return nil
+	}
+	if c.decides && a.broken != "" {
+		a.say(roleDanger, "nothing can be decided: "+a.broken)
+		return nil
+	}
+	if !c.navigates {
+		a.message = ""
+	}
+	return c.run()
+}
+
+// paste gives text to the line being typed. Elsewhere it is nothing: text is
+// never keys (T4).
+func (a *app) paste(p term.PasteMsg) term.Cmd {
+	if t, ok := a.top().(typist); ok {
+		if in := t.typed(); in != nil {
+			in.insert(p.Text)
+			return t.changed()
+		}
+	}
+	a.say(roleWarn, "pasted text was left out: it is text, not keys")
+	return nil
+}
+
+// View draws the frame, if anything changed since the last.
+func (a *app) View() string {
+	if !a.dirty && a.frame != "" {
+		return a.frame
+	}
+	a.dirty = false
+	a.drawn++
+	a.frame = a.render()
+	return a.frame
+}
+
+func (a *app) render() string {
+	if a.size.w == 0 {
+		return ""
+	}
+	if a.size.w < minWidth || a.size.h < minHeight {
+		return text.Truncate("gatehouse needs 60×15 or more; this is "+sizeText(a.size), a.size.w)
+	}
+	body := a.body()
+	lines := a.header()
+	lines = append(lines, a.over().draw(body)...)
+	if a.top() == view(a.sheet) {
+		own := a.sheet.draw(body)
+		lines = append(lines[:len(lines)-len(own)], own...)
+	}
+	lines = append(lines, a.bottom(body), a.footer())
+	return strings.Join(lines, "\n")
+}
+
+// over is the view that fills the body: the one on top that is no sheet.
+func (a *app) over() view {
+	for i := len(a.stack) - 1; i > 0; i-- {
+		if a.stack[i] != view(a.sheet) {
+			return a.stack[i]
+		}
+	}
+	return a.stack[0]
+}
+
+// body is the room of the views.
+func (a *app) body() rect {
+	return rect{a.size.w, a.size.h - len(a.header()) - 2}
+}

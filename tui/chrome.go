@@ -1,0 +1,102 @@
+package tui
+
+import (
+	"fmt"
+
+	"gatehouse/core/text"
+)
+
+func sizeText(r rect) string { return fmt.Sprintf("%d×%d", r.w, r.h) }
+
+// header says what needs a person, over all sessions, and where one is.
+func (a *app) header() []string {
+	w := a.size.w
+	left := append([]span{{roleTitle, " gatehouse  "}}, a.needs()...)
+	wide := w >= 100 && a.size.h >= 30
+	var lines []string
+	if wide {
+		lines = append(lines,
+			a.theme.ends(w, left, []span{{roleMuted, plural(a.head.sessions, "session", "sessions") + " "}}),
+			a.theme.ends(w, append([]span{{rolePlain, " "}}, a.tabs()...), []span{{roleAccent, "?"}, {roleMuted, " help "}}))
+	} else {
+		lines = append(lines, a.theme.ends(w, left, append(a.tabs(), span{roleAccent, "?"}, span{roleMuted, " help "})))
+	}
+	if a.broken != "" {
+		lines = append(lines, a.theme.spans(w, span{roleDanger, " ! " + a.broken + "; nothing can be decided here"}))
+	}
+	return lines
+}
+
+// needs are the counts, nothing said of what is none.
+func (a *app) needs() []span {
+	c := a.head
+	var out []span
+	add := func(n int, r role, one, many string) {
+		if n == 0 {
+			return
+		}
+		if len(out) > 0 {
+			out = append(out, span{roleMuted, " · "})
+		}
+		out = append(out, span{r, plural(n, one, many)})
+	}
+	add(c.waiting, rolePlain, "waiting", "waiting")
+	add(c.drifted, roleWarn, "drifted", "drifted")
+	add(c.unknown, roleWarn, "unknown", "unknown")
+	add(c.questions, roleAccent, "question", "questions")
+	if len(out) == 0 {
+		out = append(out, span{roleMuted, "nothing waits"})
+	}
+	return out
+}
+
+func (a *app) tabs() []span {
+	var out []span
+	for _, tab := range []struct {
+		key, title string
+		here       bool
+	}{{"1", "Queue", a.stack[0] == view(a.queue)}, {"2", "Sessions", a.stack[0] == view(a.list)}} {
+		r := roleMuted
+		if tab.here {
+			r = roleTitle
+		}
+		out = append(out, span{roleAccent, tab.key}, span{r, " " + tab.title + "   "})
+	}
+	return out
+}
+
+// bottom is the line under the body. It carries the one message.
+func (a *app) bottom(body rect) string {
+	at := -1
+	if j, ok := a.over().(jointed); ok && a.top() != view(a.sheet) {
+		at = j.joint(body)
+	}
+	return a.theme.joint(a.size.w, a.loud, a.message, "", at, "┴")
+}
+
+// footer shows the keys of the focused pane, and at its right edge how much of
+// the list is shown.
+func (a *app) footer() string {
+	var right []span
+	if a.top() == view(a.queue) {
+		right = a.queue.tally()
+	}
+	room := a.size.w - 1 - widthOf(right)
+	pieces := []span{{rolePlain, " "}}
+	used := 1
+	if t, ok := a.top().(typist); ok && a.top() != view(a.sheet) {
+		if in := t.typed(); in != nil {
+			return a.theme.ends(a.size.w, []span{{roleAccent, " / "}, {rolePlain, in.draw(max(room-4, 10))}}, right)
+		}
+	}
+	for _, c := range a.keys.footerKeys(a.top().place()) {
+		key, title := keyLabel(c.keys[0]), " "+c.title
+		w := text.Width(key) + text.Width(title)
+		if used+w > room {
+			break
+		}
+		pieces = append(pieces, span{roleAccent, key}, span{roleMuted, title + "  "})
+		used += w + 2
+	}
+	return a.theme.ends(a.size.w, pieces, right)
+}

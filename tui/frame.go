@@ -1,0 +1,172 @@
+package tui
+
+import (
+	"strings"
+
+	"gatehouse/core/text"
+)
+
+// The smallest screen, below which one line asks for more room.
+const (
+	minWidth  = 60
+	minHeight = 15
+)
+
+// rect is the room that a view is given to draw in.
+type rect struct{ w, h int }
+
+// pad fills a line with spaces to a width, and cuts one that is too long. The
+// line holds no sequences.
+func pad(line string, width int) string {
+	w := text.Width(line)
+	if w > width {
+		line = text.Truncate(line, width)
+		w = text.Width(line)
+	}
+	return line + spaces(width-w)
+}
+
+// right is pad with the spaces in front.
+func right(line string, width int) string {
+	w := text.Width(line)
+	if w > width {
+		line = text.Truncate(line, width)
+		w = text.Width(line)
+	}
+	return spaces(width-w) + line
+}
+
+const blank = "                                                                                                                                "
+
+func spaces(n int) string {
+	switch {
+	case n <= 0:
+		return ""
+	case n <= len(blank):
+		return blank[:n]
+	}
+	return strings.Repeat(" ", n)
+}
+
+// span is a piece of a line in one role.
+type span struct {
+	role role
+	text string
+}
+
+// spans draws pieces one after the other within a width, cut where they end,
+// and filled up.
+func (t *theme) spans(width int, pieces ...span) string {
+	var b strings.Builder
+	left := width
+	for _, p := range pieces {
+		if left <= 0 {
+			break
+		}
+		cut := p.text
+		if w := text.Width(cut); w > left {
+			cut = text.Truncate(cut, left)
+			left -= text.Width(cut)
+		} else {
+			left -= w
+		}
+		b.WriteString(t.paint(p.role, cut))
+	}
+	b.WriteString(spaces(left))
+	return b.String()
+}
+
+// ends draws one group of pieces from the left and one up to the right edge;
+// where both do not fit, the right one goes.
+func (t *theme) ends(width int, left, rightPieces []span) string {
+	l, r := widthOf(left), widthOf(rightPieces)
+	if l+r+1 > width {
+		return t.spans(width, left...)
+	}
+	gap := span{text: spaces(width - l - r)}
+	return t.spans(width, append(append(append([]span{}, left...), gap), rightPieces...)...)
+}
+
+func widthOf(pieces []span) int {
+	w := 0
+	for _, p := range pieces {
+		w += text.Width(p.text)
+	}
+	return w
+}
+
+// rule draws a line between panes with a title on it.
+func (t *theme) rule(width int, titleRole role, title, note string) string {
+	return t.joint(width, titleRole, title, note, -1, "")
+}
+
+// joint is rule with a sign where the line between two panes meets it.
+func (t *theme) joint(width int, titleRole role, title, note string, at int, sign string) string {
+	const lead = 2
+	pieces := []span{{roleMuted, strings.Repeat("─", lead)}}
+	used := lead
+	if title != "" {
+		title = " " + text.Truncate(title, max(width-lead-6-text.Width(note), 8)) + " "
+		pieces = append(pieces, span{titleRole, title})
+		used += text.Width(title)
+	}
+	tail := 0
+	if note != "" && used+text.Width(note)+4 <= width {
+		note = " " + note + " "
+		tail = text.Width(note) + 1
+	} else {
+		note = ""
+	}
+	line := max(width-used-tail, 0)
+	if at >= used && at < used+line {
+		pieces = append(pieces,
+			span{roleMuted, strings.Repeat("─", at-used) + sign + strings.Repeat("─", used+line-at-1)})
+	} else {
+		pieces = append(pieces, span{roleMuted, strings.Repeat("─", line)})
+	}
+	if note != "" {
+		pieces = append(pieces, span{roleMuted, note}, span{roleMuted, "─"})
+	}
+	return t.spans(width, pieces...)
+}
+
+// fill gives a pane exactly the lines of its room.
+func fill(lines []string, r rect) []string {
+	if len(lines) > r.h {
+		lines = lines[:r.h]
+	}
+	for len(lines) < r.h {
+		lines = append(lines, spaces(r.w))
+	}
+	return lines
+}
+
+// wrap breaks a clean line at spaces, or anywhere where there are none.
+func wrap(line string, width int) []string {
+	if width < 1 || text.Width(line) <= width {
+		return []string{line}
+	}
+	var out []string
+	current, w := "", 0
+	for _, word := range strings.Split(line, " ") {
+		ww := text.Width(word)
+		if w > 0 && w+1+ww <= width {
+			current, w = current+" "+word, w+1+ww
+			continue
+		}
+		if w > 0 {
+			out = append(out, current)
+		}
+		for ww > width {
+			head := cut(word, 0, width)
+			if head == "" {
+				break
+			}
+			out = append(out, head)
+			word = word[len(head):]
+			ww = text.Width(word)
+		}
+		current, w = word, ww
+	}
+	return append(out, current)
+}
