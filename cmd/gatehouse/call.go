@@ -95,11 +95,30 @@ func (a *app) call(ctx context.Context, session, target, given string) error {
 	}
 }
 
-func (a *app) printReleased(released core.Released) error {
-	if a.json {
-		return a.object(released)
+// releasedObject is what is printed of an answer; the fields are always there.
+type releasedObject struct {
+	Status     core.Status     `json:"status"`
+	Value      json.RawMessage `json:"value"`
+	Pending    int             `json:"pending"`
+	Incomplete []core.Gap      `json:"incomplete"`
+	Action     *core.ActionID  `json:"action"` // null where nothing was queued
+	Units      []core.Unit     `json:"units"`
+	Code       string          `json:"code"`
+	Reason     string          `json:"reason"`
+}
+
+func (a *app) printReleased(r core.Released) error {
+	o := releasedObject{
+		Status: r.Status(), Value: r.Value(), Pending: r.Pending(), Incomplete: list(r.Incomplete()),
+		Units: list(r.Units()), Code: r.Code(), Reason: r.Reason(),
 	}
-	raw, err := json.Marshal(released)
+	if id := r.Action(); id != 0 {
+		o.Action = &id
+	}
+	if a.json {
+		return a.object(o)
+	}
+	raw, err := json.Marshal(o)
 	if err != nil {
 		return err
 	}

@@ -68,6 +68,9 @@ func (c fileCheck) mapping(n *yaml.Node, prefix string) error {
 // entry checks one key and what stands behind it.
 func (c fileCheck) entry(name, value *yaml.Node, prefix string) error {
 	full := prefix + name.Value
+	if strings.Contains(name.Value, ".") {
+		return c.at(name.Line, "write what stands behind a dot on a line of its own, indented", "unknown key %s", full)
+	}
 	if _, twice := c.lines[full]; twice {
 		return c.at(name.Line, "keep one of them", "key %s stands here a second time", full)
 	}
@@ -109,4 +112,3 @@ func (c fileCheck) value(k key, n *yaml.Node) error {
 	}
 	return nil
 }
-

@@ -36,6 +36,7 @@ func (a *app) showConfiguration() error {
 		return err
 	}
 	t := newTable("KEY", "VALUE", "FROM", "VARIABLE")
+	t.whole = true
 	values := c.values()
 	for _, k := range configKeys() {
 		o := keyObject{Key: k.name, Value: values[k.name], Source: c.source[k.name], Env: k.env, About: k.about}

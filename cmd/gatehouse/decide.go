@@ -39,7 +39,7 @@ made, what was never opened. Nothing happens.
   gatehouse queue plan reject 3`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || (args[0] != string(core.VerdictApprove) && args[0] != string(core.VerdictReject)) {
-				return usage("write it as "+cmd.UseLine(), "%s: approve or reject?", cmd.CommandPath())
+				return usage("write it as "+writtenAs(cmd), "%s: approve or reject?", words(cmd))
 			}
 			return someIDs(cmd, args[1:])
 		},
@@ -173,7 +173,7 @@ var errUndecided = errors.New("nothing was decided")
 
 // ask shows the plan and returns nil when a person at a terminal confirms it.
 func (a *app) ask(plan *core.Plan) error {
-	if !a.in.tty.stdin || !a.in.tty.stderr {
+	if !a.in.tty.stdin {
 		f := usage("look at the plan, then add --yes", "nothing was decided: there is no terminal to ask at")
 		if a.json {
 			o := objectOfPlan(plan)

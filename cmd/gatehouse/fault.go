@@ -10,6 +10,7 @@ import (
 
 	"gatehouse/core"
 	"gatehouse/core/text"
+	"gatehouse/store"
 )
 
 // faultCode is a machine's word for how a command failed.
@@ -78,6 +79,7 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		refused *core.DecisionRefusedError
 		call    *core.CallError
 		syntax  *core.JSONError
+		choice  *core.ChoiceError
 		path    *fs.PathError
 	)
 	switch {
@@ -93,6 +95,8 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		return usage(hintJSON, "%s", syntax.Error())
 	case errors.As(err, &call):
 		return &fault{code: codeOfCall(call.Code), message: call.Text}
+	case errors.As(err, &choice):
+		return usage("see gatehouse queue show ID", "%s", choice.Error())
 	case errors.Is(err, core.ErrNameTaken):
 		return &fault{code: codeFailed, message: err.Error(), hint: "choose another name"}
 	case errors.Is(err, core.ErrForeignFile):
@@ -102,9 +106,11 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 	case errors.Is(err, core.ErrNoPerson):
 		return &fault{code: codeDenied, message: err.Error()}
 	case errors.Is(err, core.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return &fault{code: codeNotFound, message: err.Error()}
+		return &fault{code: codeNotFound, message: strings.TrimSuffix(err.Error(), ": "+core.ErrNotFound.Error())}
 	case errors.As(err, &path) && errors.Is(err, fs.ErrPermission):
 		return &fault{code: codeFailed, message: err.Error(), hint: "check who owns it and its mode"}
+	case errors.Is(err, store.ErrDamaged):
+		return invalidFile("", "%s", err)
 	default:
 		return failedWith(err)
 	}

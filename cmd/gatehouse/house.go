@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-
-	"gatehouse/store"
 )
 
 func (a *app) backupCommand() *cobra.Command {
@@ -169,18 +166,7 @@ func (a *app) completionCommand() *cobra.Command {
 			case "fish":
 				return root.GenFishCompletion(a.out, true)
 			}
-			return usage("use bash, zsh or fish", "%s: no script for %q", cmd.CommandPath(), args[0])
+			return usage("use bash, zsh or fish", "%s: no script for %q", words(cmd), args[0])
 		},
 	}
-}
-
-// storeFault gives the errors of the store that are not core's their code.
-func storeFault(err error) *fault {
-	switch {
-	case errors.Is(err, store.ErrDamaged):
-		return invalidFile("", "%s", err)
-	case errors.Is(err, store.ErrExists), errors.Is(err, store.ErrReadOnly), errors.Is(err, store.ErrClosed):
-		return failedWith(err)
-	}
-	return nil
 }

@@ -103,6 +103,13 @@ func (s *selection) addGroup(word, ref string) error {
 	return nil
 }
 
+func (g idGroup) String() string {
+	if g.turn == 0 {
+		return "@" + g.session
+	}
+	return fmt.Sprintf("@%s/%d", g.session, g.turn)
+}
+
 func parseID(word string) (core.ActionID, error) {
 	if !regexp.MustCompile(`^[0-9]+$`).MatchString(word) {
 		return 0, usage(hintIDs, "%q: not an id", word)
@@ -156,7 +163,7 @@ func (p *parts) find(ctx context.Context, s selection, states []string) ([]core.
 		}
 		if !f.some {
 			return nil, &fault{
-				code: codeNotFound, message: fmt.Sprintf("@%s: nothing there waits for this", g.session),
+				code: codeNotFound, message: g.String() + ": nothing there waits for this",
 				hint: fmt.Sprintf("see gatehouse queue list --session %s --state all", session.ID),
 			}
 		}

@@ -21,7 +21,7 @@ func (a *app) manCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dir != "" {
 				if len(args) > 0 {
-					return usage("leave one of them out", "%s: --dir writes the pages of all commands", cmd.CommandPath())
+					return usage("leave one of them out", "%s: --dir writes the pages of all commands", words(cmd))
 				}
 				return a.writePages(cmd.Root(), dir)
 			}

@@ -80,8 +80,9 @@ func block(s string) string {
 
 // table is rows of aligned columns; the last one is never padded.
 type table struct {
-	head []string
-	rows [][]string
+	head  []string
+	rows  [][]string
+	whole bool // no cell is cut
 }
 
 func newTable(head ...string) *table { return &table{head: head} }
@@ -95,8 +96,15 @@ func (t *table) add(cells ...string) {
 	t.rows = append(t.rows, row)
 }
 
-// cellLimit is how wide a column that is not the last may be.
+// cellLimit is how wide a cell may be that is not the last, unless the table is whole.
 const cellLimit = 40
+
+func (t *table) cut(cell string) string {
+	if t.whole {
+		return cell
+	}
+	return text.Truncate(cell, cellLimit)
+}
 
 // print writes the table, or the words for none when it is empty.
 func (t *table) print(w io.Writer, none string) error {
@@ -111,7 +119,7 @@ func (t *table) print(w io.Writer, none string) error {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, c := range row {
-			widths[i] = max(widths[i], min(text.Width(c), cellLimit))
+			widths[i] = max(widths[i], text.Width(t.cut(c)))
 		}
 	}
 	var b strings.Builder
@@ -122,7 +130,7 @@ func (t *table) print(w io.Writer, none string) error {
 				l.WriteString(c)
 				break
 			}
-			c = text.Truncate(c, cellLimit)
+			c = t.cut(c)
 			l.WriteString(c)
 			l.WriteString(strings.Repeat(" ", widths[i]-text.Width(c)+2))
 		}

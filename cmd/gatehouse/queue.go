@@ -176,7 +176,7 @@ and - for ids from standard input, one a line.`
 
 func someIDs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return usage(hintIDs, "%s: no ids", cmd.CommandPath())
+		return usage(hintIDs, "%s: no ids", words(cmd))
 	}
 	return nil
 }

@@ -321,4 +321,6 @@ func orEmpty(s *string) string {
 	return *s
 }
 
-func indent(s string) string { return strings.ReplaceAll(block(strings.TrimSuffix(s, "\n")), "\n", "\n  ") }
+func indent(s string) string {
+	return strings.ReplaceAll(block(strings.TrimSuffix(s, "\n")), "\n", "\n  ")
+}

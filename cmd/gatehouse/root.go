@@ -112,7 +112,7 @@ const (
 // commands are the first level of the tree; each family has a file.
 func (a *app) commands() []*cobra.Command {
 	return slices.Concat(
-		grouped(groupWork, a.demoCommand(), a.sessionCommand(), a.bindCommand(), a.unbindCommand(), a.bindingsCommand(), a.callCommand()),
+		grouped(groupWork, a.demoCommand(), a.runCommand(), a.sessionCommand(), a.bindCommand(), a.unbindCommand(), a.bindingsCommand(), a.callCommand()),
 		grouped(groupDecide, a.queueCommand()),
 		grouped(groupLook, a.observationsCommand(), a.connectionsCommand(), a.gatekeeperCommand(), a.logCommand()),
 		grouped(groupHouse, a.identityCommand(), a.configCommand(), a.doctorCommand(), a.backupCommand(), a.fsckCommand(),
@@ -132,7 +132,7 @@ func (a *app) family(use, short string, commands ...*cobra.Command) *cobra.Comma
 	c := &cobra.Command{Use: use, Short: short, Args: a.subcommand, SuggestionsMinimumDistance: 2}
 	c.AddCommand(commands...)
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		return usage("see "+cmd.CommandPath()+" --help", "%s: which? %s", cmd.CommandPath(), strings.Join(names(cmd), ", "))
+		return usage("see "+cmd.CommandPath()+" --help", "%s: which one? %s", words(cmd), strings.Join(names(cmd), ", "))
 	}
 	return c
 }
@@ -146,7 +146,20 @@ func (a *app) subcommand(cmd *cobra.Command, args []string) error {
 	if near, found := nearest(args[0], names(cmd)); found {
 		hint = fmt.Sprintf("did you mean %s %s?", cmd.CommandPath(), near)
 	}
-	return usage(hint, "%s: no command %q", cmd.CommandPath(), args[0])
+	if !cmd.HasParent() {
+		return usage(hint, "no command %q", args[0])
+	}
+	return usage(hint, "%s: no command %q", words(cmd), args[0])
+}
+
+// words are what a person types to reach a command, the program's name aside.
+func words(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+}
+
+// writtenAs is how a command is written, its flags aside.
+func writtenAs(cmd *cobra.Command) string {
+	return strings.TrimSuffix(cmd.CommandPath(), cmd.Name()) + cmd.Use
 }
 
 // names lists what can follow a command, topics of the help aside.
@@ -163,12 +176,12 @@ func names(cmd *cobra.Command) []string {
 // exactly wants the named arguments and no others.
 func exactly(named ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		hint := "write it as " + cmd.UseLine()
+		hint := "write it as " + writtenAs(cmd)
 		switch {
 		case len(args) < len(named):
-			return usage(hint, "%s: %s is missing", cmd.CommandPath(), named[len(args)])
+			return usage(hint, "%s: %s is missing", words(cmd), named[len(args)])
 		case len(args) > len(named):
-			return usage(hint, "%s: %q is one too many", cmd.CommandPath(), args[len(named)])
+			return usage(hint, "%s: %q is one too many", words(cmd), args[len(named)])
 		}
 		return nil
 	}

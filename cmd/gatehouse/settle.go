@@ -26,7 +26,7 @@ said with --created ~1=ID. It is never sent again.`,
 		Args: exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if applied == notApplied {
-				return usage("look at the service, then say one of the two", "%s: --applied or --not-applied?", cmd.CommandPath())
+				return usage("look at the service, then say one of the two", "%s: --applied or --not-applied?", words(cmd))
 			}
 			names, err := parseCreated(created)
 			if err != nil {

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// aloneWith clears everything of the environment that configures, and writes a
+// configuration file.
+func aloneWith(t *testing.T, content string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"} {
+		t.Setenv(name, filepath.Join(dir, name))
+	}
+	for _, k := range configKeys() {
+		t.Setenv(k.env, "")
+	}
+	path := filepath.Join(dir, "config.yaml")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// another is a valid value that is not the default, as it stands in the
+// environment and in the file.
+func another(t *testing.T, k key) (env, file string) {
+	t.Helper()
+	switch v := k.value.(type) {
+	case int:
+		return "17", "17"
+	case bool:
+		if v {
+			t.Fatalf("%s: a default of true cannot be told from a variable that is unset", k.name)
+		}
+		return "true", "true"
+	case time.Duration:
+		return "7m", "7m"
+	case []string:
+		return "ONE,TWO", "[ONE, TWO]"
+	case string:
+		for _, choice := range k.choices {
+			if choice != v {
+				return choice, choice
+			}
+		}
+		if len(k.choices) == 1 {
+			return "", ""
+		}
+		return "/elsewhere/file", "/elsewhere/file"
+	}
+	t.Fatalf("%s: no test for a key of type %T", k.name, k.value)
+	return "", ""
+}
+
+// nested writes a.b as a mapping.
+func nested(name, value string) string {
+	if group, rest, found := strings.Cut(name, "."); found {
+		return group + ":\n  " + rest + ": " + value + "\n"
+	}
+	return name + ": " + value + "\n"
+}
+
+// Every key of the table has a default, a variable that is bound, a place in
+// the settings, and a line in the help.
+func TestConfiguration_Table(t *testing.T) {
+	seen := map[string]bool{}
+	for _, k := range configKeys() {
+		t.Run(k.name, func(t *testing.T) {
+			if want := "GATEHOUSE_" + strings.ToUpper(strings.ReplaceAll(k.name, ".", "_")); k.env != want {
+				t.Errorf("variable: got %s, want %s", k.env, want)
+			}
+			if seen[k.env] || seen[k.name] || k.about == "" || strings.ToLower(k.name) != k.name {
+				t.Error("stands in the table twice, has capitals, or says nothing about itself")
+			}
+			seen[k.env], seen[k.name] = true, true
+			path := aloneWith(t, "")
+			standard := valueOf(t, path, k.name)
+			if d, ok := k.value.(time.Duration); ok {
+				k.value = shortTime(d)
+			}
+			if k.value = expandDirs(k); !reflect.DeepEqual(standard, k.value) {
+				t.Errorf("default: got %v, want %v", standard, k.value)
+			}
+			env, file := another(t, keyNamed(t, k.name))
+			if env == "" {
+				return
+			}
+			path = aloneWith(t, nested(k.name, file))
+			fromFile := valueOf(t, path, k.name)
+			if reflect.DeepEqual(fromFile, standard) {
+				t.Errorf("%s in the file: the default %v holds", file, standard)
+			}
+			path = aloneWith(t, "")
+			t.Setenv(k.env, env)
+			if got := valueOf(t, path, k.name); !reflect.DeepEqual(got, fromFile) {
+				t.Errorf("%s=%s: got %v, want %v", k.env, env, got, fromFile)
+			}
+		})
+	}
+}
+
+func keyNamed(t *testing.T, name string) key {
+	t.Helper()
+	for _, k := range configKeys() {
+		if k.name == name {
+			return k
+		}
+	}
+	t.Fatalf("no key %s", name)
+	return key{}
+}
+
+// expandDirs is the default in the folders that hold now.
+func expandDirs(k key) any {
+	for _, now := range configKeys() {
+		if now.name == k.name && k.path {
+			return now.value
+		}
+	}
+	return k.value
+}
+
+func valueOf(t *testing.T, path, name string) any {
+	t.Helper()
+	c, err := loadConfiguration(globalFlags{config: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := c.values()
+	if len(values) != len(configKeys()) {
+		t.Fatalf("%d values, %d keys", len(values), len(configKeys()))
+	}
+	return values[name]
+}
+
+func TestConfiguration_FileEnvironmentFlag(t *testing.T) {
+	path := aloneWith(t, "queue:\n  cap: 5\nstore: below/own.db\n")
+	c, err := loadConfiguration(globalFlags{config: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(filepath.Dir(path), "below", "own.db"); c.Queue.Cap != 5 || c.Store != want {
+		t.Errorf("file: got %d, %s; want 5, %s", c.Queue.Cap, c.Store, want)
+	}
+	t.Setenv("GATEHOUSE_QUEUE_CAP", "6")
+	t.Setenv("GATEHOUSE_STORE", "/env.db")
+	if c, err = loadConfiguration(globalFlags{config: path}); err != nil || c.Queue.Cap != 6 || c.Store != "/env.db" {
+		t.Errorf("environment: got %d, %s, %v; want 6, /env.db", c.Queue.Cap, c.Store, err)
+	}
+	if c, err = loadConfiguration(globalFlags{config: path, store: "/flag.db"}); err != nil || c.Store != "/flag.db" {
+		t.Errorf("flag: got %s, %v; want /flag.db", c.Store, err)
+	}
+}
+
+func TestConfiguration_Refused(t *testing.T) {
+	for _, c := range []struct{ content, want string }{
+		{"stor: x\n", ":1: unknown key stor"},
+		{"# a\n\nqueue:\n  cap: 1\n  size: 2\n", ":5: unknown key queue.size"},
+		{"Queue:\n  cap: 1\n", ":1: unknown key Queue"},
+		{"queue.cap: 1\n", ":1: "},
+		{"queue: 7\n", ":1: queue holds keys of its own"},
+		{"queue:\n  cap: many\n", `:2: key queue.cap: "many" is not a number`},
+		{"queue:\n  cap: 0\n", ":2: key queue.cap"},
+		{"queue:\n  cap:\n", ":2: key queue.cap"},
+		{"decisions:\n  require_key: yep\n", ":2: key decisions.require_key"},
+		{"turns:\n  time: 30\n", ":2: key turns.time"},
+		{"turns:\n  time: -5m\n", ":2: key turns.time"},
+		{"ui:\n  theme: pink\n", ":2: key ui.theme"},
+		{"store: [a]\n", ":1: key store: not a single value"},
+		{"store: a\nstore: b\n", ":2: "},
+		{"- a\n", ":1: holds no keys"},
+		{"a: [\n", "config.yaml:"},
+	} {
+		_, err := loadConfiguration(globalFlags{config: aloneWith(t, c.content)})
+		var f *fault
+		if !errors.As(err, &f) || f.code != codeInvalidFile || !strings.Contains(f.message, c.want) {
+			t.Errorf("%q: got %v; want an invalid file with %q", c.content, err, c.want)
+		}
+	}
+	for _, content := range []string{"", "\n# nothing\n", "---\n"} {
+		if _, err := loadConfiguration(globalFlags{config: aloneWith(t, content)}); err != nil {
+			t.Errorf("%q: got %v, want no error", content, err)
+		}
+	}
+}
+
+func TestConfiguration_BrokenReloadKeepsTheLastValidOne(t *testing.T) {
+	path := aloneWith(t, "queue:\n  cap: 5\n")
+	c, err := loadConfiguration(globalFlags{config: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := c.reload(); changed || err != nil {
+		t.Errorf("nothing changed: got %t, %v", changed, err)
+	}
+	rewrite := func(content string) {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, broken := range []string{"queue: [\n", "queue:\n  cap: 6\nquue: 1\n", "queue:\n  cap: x\n"} {
+		rewrite(broken)
+		if changed, err := c.reload(); changed || err == nil || c.Queue.Cap != 5 {
+			t.Errorf("%q: got %t, %v, cap %d; want an error and the last valid cap 5", broken, changed, err, c.Queue.Cap)
+		}
+	}
+	rewrite("queue:\n  cap: 8\n")
+	if changed, err := c.reload(); !changed || err != nil || c.Queue.Cap != 8 {
+		t.Errorf("valid again: got %t, %v, cap %d; want 8", changed, err, c.Queue.Cap)
+	}
+}
