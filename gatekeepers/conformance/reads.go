@@ -10,30 +10,50 @@ import (
 
 // GK3: a binding is no oracle.
 func missingIsOutOfScope(b *bench) {
-	b.need(b.setup.Sample.Missing.Method != "" && b.setup.Sample.Outside.Method != "", "Sample.Missing and Sample.Outside")
-	missing, outside := b.call(b.setup.Sample.Missing), b.call(b.setup.Sample.Outside)
-	if missing.Status() != core.StatusError || missing.Code() != core.CodeNotFound {
+	b.need(b.service.Narrow != "" && b.setup.Sample.Missing.Method != "" && len(b.setup.Sample.Outside) > 0,
+		"Service.Narrow, Sample.Missing and Sample.Outside")
+	b.bind("NARROW", b.service.Narrow)
+	missing := b.callOn("NARROW", b.setup.Sample.Missing)
+	if missing.Status() != core.StatusError || missing.Code() != core.CodeNotFound || len(missing.Units()) != 0 {
 		b.t.Errorf("%s: got %s %s (%s), want not found", b.setup.Sample.Missing, missing.Status(), missing.Code(), missing.Reason())
 	}
-	if outside.Status() != missing.Status() || outside.Code() != missing.Code() {
-		b.t.Errorf("outside the narrowing: got %s %s (%s), want what a missing one gets", outside.Status(), outside.Code(), outside.Reason())
-	}
-	shape := func(r Request, out core.Released) string {
-		reason := out.Reason()
-		var args map[string]any
-		if err := json.Unmarshal([]byte(r.Args), &args); err != nil {
-			b.t.Fatalf("%s: %v", r, err)
+	want := b.shape(b.setup.Sample.Missing, missing)
+	for _, r := range b.setup.Sample.Outside {
+		out := b.callOn("NARROW", r)
+		if out.Status() != missing.Status() || out.Code() != missing.Code() || out.Action() != 0 || len(out.Units()) != 0 {
+			b.t.Errorf("%s: got %s %s (%s), want what a missing one gets", r, out.Status(), out.Code(), out.Reason())
 		}
-		for _, v := range args {
-			reason = strings.ReplaceAll(reason, fmt.Sprint(v), "X")
+		if got := b.shape(r, out); r.Method == b.setup.Sample.Missing.Method && got != want {
+			b.t.Errorf("%s: the reason tells it from a missing one: %q and %q", r, got, want)
 		}
-		return reason
 	}
-	if got, want := shape(b.setup.Sample.Outside, outside), shape(b.setup.Sample.Missing, missing); got != want {
-		b.t.Errorf("reasons tell them apart: %q and %q", got, want)
+}
+
+// shape is a reason without the words that the caller gave.
+func (b *bench) shape(r Request, out core.Released) string {
+	b.t.Helper()
+	var args map[string]any
+	if err := json.Unmarshal([]byte(r.Args), &args); err != nil {
+		b.t.Fatalf("%s: %v", r, err)
 	}
-	if len(missing.Units())+len(outside.Units()) != 0 {
-		b.t.Error("what was not found is observed")
+	reason := out.Reason()
+	for _, v := range args {
+		reason = strings.ReplaceAll(reason, fmt.Sprint(v), "X")
+	}
+	return reason
+}
+
+// R16: bindings to one resource share a journal, each within its own narrowing.
+func overlappingBindings(b *bench) {
+	b.need(b.service.Narrow != "", "Service.Narrow")
+	b.bind("NARROW", b.service.Narrow)
+	for i, r := range b.setup.Sample.Edits[:2] {
+		name := []core.BindingName{binding, "NARROW"}[i]
+		b.queueOn(name, r)
+	}
+	wide, narrow := b.read(b.setup.Sample.Read), b.callOn("NARROW", b.setup.Sample.Read)
+	if wide.Pending() != 2 || narrow.Pending() != 2 || !same(b.comparable(wide), b.comparable(narrow)) {
+		b.t.Errorf("pending %d: %s\nnarrow, pending %d: %s", wide.Pending(), wide.Value(), narrow.Pending(), narrow.Value())
 	}
 }
 

@@ -40,8 +40,9 @@ type Setup struct {
 
 // Service is one instance of the real service.
 type Service struct {
-	URL   string // the binding under test
-	Other string // a binding to another resource of the kind
+	URL    string // the binding under test
+	Narrow string // a narrower binding to the same resource, which shows Sample.Read; URL itself where that is narrow
+	Other  string // a binding to another resource of the kind
 
 	// Snapshot tells the service's whole content without the driver.
 	Snapshot func() (string, error)
@@ -92,8 +93,12 @@ type Sample struct {
 	OnCreated func(provides string) Request // a write on what Create provides, which Read alone does not show
 	Created   func(provides string) Request // reads it
 
-	Missing Request // reads an object that does not exist
-	Outside Request // reads one that exists outside of the narrowing
+	Filtered  Request // a filtered list or a search
+	FilterOut Request // a write after which it shows one object less
+	FilterIn  Request // a write after which it shows one more
+
+	Missing Request   // reads, under Service.Narrow, an object that does not exist
+	Outside []Request // reads, and writes, of some that exist outside of it
 	Await   *Request
 
 	Bad []Request // calls whose arguments are wrong

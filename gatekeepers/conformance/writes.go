@@ -106,6 +106,26 @@ func replayInOrder(b *bench) {
 	}
 }
 
+// GK7, G49: an object that is edited into or out of a filter moves.
+func filtersAfterProjection(b *bench) {
+	b.need(b.setup.Sample.Filtered.Method != "", "Sample.Filtered")
+	_, before := b.pages(b.setup.Sample.Filtered)
+	for _, c := range []struct {
+		write Request
+		more  int
+	}{{b.setup.Sample.FilterOut, -1}, {b.setup.Sample.FilterIn, 1}} {
+		a := b.queue(c.write)
+		_, shown := b.pages(b.setup.Sample.Filtered)
+		if len(shown)-len(before) != c.more {
+			b.t.Errorf("%s: shows %d objects, then %d; want %+d", c.write, len(before), len(shown), c.more)
+		}
+		b.wantOutcomes(b.reject(a.ID), map[core.ActionID]core.ItemOutcome{a.ID: core.OutcomeRejected})
+	}
+	if _, after := b.pages(b.setup.Sample.Filtered); len(after) != len(before) {
+		b.t.Errorf("rejected, and %d objects instead of %d", len(after), len(before))
+	}
+}
+
 // K64: edits of one object, approved together.
 func ownWritesNeverDrift(b *bench) {
 	queued := b.edits(3)

@@ -115,8 +115,11 @@ func fresh(t testing.TB, driver *memory.Driver, form, name string) conformance.S
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := service.Put("archive/secret", memory.Item{Title: "Not for all"}); err != nil {
+		t.Fatal(err)
+	}
 	return conformance.Service{
-		URL: url, Other: fmt.Sprintf("memory://%s-other?replay=%s&seed=3", name, form),
+		URL: url, Narrow: fmt.Sprintf("memory://%s/notes?replay=%s", name, form), Other: fmt.Sprintf("memory://%s-other?replay=%s&seed=3", name, form),
 		Snapshot: func() (string, error) {
 			notes, err := service.Items("notes")
 			if err != nil {
@@ -174,8 +177,18 @@ func sample() conformance.Sample {
 			return conformance.Call("get", `{"collection":"notes","id":%q}`, id)
 		},
 		Missing: conformance.Call("get", `{"collection":"notes","id":"nowhere"}`),
-		Outside: conformance.Call("get", `{"collection":"notes","id":"nothere"}`),
-		Await:   &await,
+		Outside: []conformance.Request{
+			conformance.Call("get", `{"collection":"archive","id":"secret"}`),
+			conformance.Call("get", `{"collection":"archive","id":"nowhere"}`),
+			conformance.Call("list", `{"collection":"archive"}`), conformance.Call("search", `{"collection":"archive","query":"not"}`),
+			conformance.Call("delete", `{"collection":"archive","id":"secret"}`),
+			conformance.Call("create", `{"collection":"archive","title":"x"}`),
+			conformance.Call("move", `{"collection":"notes","id":"item-1","to":"x","to_collection":"archive"}`),
+		},
+		Await:     &await,
+		Filtered:  conformance.Call("search", `{"query":"of note","collection":"notes"}`),
+		FilterOut: conformance.Call("update", `{"collection":"notes","id":"item-2","body":"nothing"}`),
+		FilterIn:  conformance.Call("create", `{"collection":"notes","title":"Out of notes"}`),
 		Bad: []conformance.Request{
 			conformance.Call("get", `{}`), conformance.Call("get", `{"collection":"notes","id":5}`),
 			conformance.Call("get", `{"collection":"notes","id":"a/b"}`), conformance.Call("get", `{"collection":"..","id":"a"}`),
