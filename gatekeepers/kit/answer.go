@@ -133,6 +133,7 @@ func (r *resource[T]) Prepare(ctx context.Context, call core.Call, journal core.
 		}
 		states = append(states, State{Target: t, Version: view.Version(t), Exists: there})
 	}
+	w.Provides = newlyProvided(w.Provides, states)
 	found := foundAt(view, w.Targets)
 	effect := core.Effect{
 		Kind: w.Kind, Payload: payload, Targets: w.Targets, Provides: w.Provides, CreatedAt: call.At, State: core.StatePending,
@@ -166,6 +167,13 @@ func (r *resource[T]) draft(call core.Call, w Write[T], payload json.RawMessage,
 		draft.Value = encode(r.driver.Show(value))
 	}
 	return draft
+}
+
+// newlyProvided leaves out targets that exist already: nobody needs an action for what is there without it.
+func newlyProvided(provides []string, states []State) []string {
+	return slices.DeleteFunc(slices.Clone(provides), func(name string) bool {
+		return slices.ContainsFunc(states, func(s State) bool { return s.Target == name && s.Exists })
+	})
 }
 
 func foundAt[T any](view *View[T], targets []string) []core.Found {

@@ -92,7 +92,7 @@ type Write[T any] struct {
 	Title      string
 	Payload    any      // becomes JSON; holds everything that Project and Send need
 	Targets    []string // all it touches
-	Provides   []string // what it creates: provisional ids, targets
+	Provides   []string // what it creates: provisional ids, and targets that may be there already, which do not count then
 	Answer     string   // the target whose value answers the call; where it is gone the answer is {"done": true}
 
 	// Fields says what will be sent, given the view with the effect projected; View.Before tells what was.

@@ -227,6 +227,9 @@ func (r *resource[T]) fetch(ctx context.Context, names core.Names, selectors []c
 }
 
 func (r *resource[T]) fetchOne(ctx context.Context, view *View[T], target string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	found := r.driver.UnitOf(target)
 	if !r.driver.Covers(found.Unit) || hasProvisional(target) {
 		view.PutAbsent(target)
