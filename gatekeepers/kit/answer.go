@@ -19,7 +19,7 @@ type pageValue struct {
 // page filters and sorts after the projection, so that an object edited into or out of a filter moves, and one that
 // was created stands where it sorts (GK7). A list in which any version or effect moved since the cursor is refused.
 func (r *resource[T]) page(call core.Call, scope Scope[T], view *View[T], replayed Replayed) (json.RawMessage, []core.Found, error) {
-	targets := arrange(scope, view)
+	targets := r.arrange(scope, view)
 	start := 0
 	query, list := queryOf(call), listVersion(view, scope.Prefix, replayed)
 	if scope.Cursor != "" {
@@ -54,8 +54,11 @@ func (r *resource[T]) page(call core.Call, scope Scope[T], view *View[T], replay
 	return raw, found, err
 }
 
-func arrange[T any](scope Scope[T], view *View[T]) []string {
-	targets := view.Targets(scope.Prefix)
+// arrange keeps to the narrowing once more: a pending effect may have made something outside of it (GK2).
+func (r *resource[T]) arrange(scope Scope[T], view *View[T]) []string {
+	targets := slices.DeleteFunc(view.Targets(scope.Prefix), func(t string) bool {
+		return !r.driver.Covers(r.driver.UnitOf(t).Unit)
+	})
 	if scope.Keep != nil {
 		targets = slices.DeleteFunc(targets, func(t string) bool {
 			value, _ := view.Value(t)

@@ -22,7 +22,7 @@ func (d shelf) Manifest() core.Manifest {
 	opt := func(n string, t core.ParamType) core.Param {
 		return core.Param{Name: n, Type: t, Optional: true, About: "Optional."}
 	}
-	m := core.Manifest{Kind: "shelf", About: "Texts under names.", Forms: []string{"shelf://NAME"}, Observers: core.StrategyPrivate, Local: true}
+	m := core.Manifest{Kind: "shelf", About: "Texts under names.", Forms: []string{"shelf://NAME"}, Observers: core.StrategyPrivate, Unpredictable: []string{"next"}, Local: true}
 	for _, o := range []core.Operation{
 		{Name: "list", About: "Lists texts.", Lanes: lanes.read, Params: []core.Param{opt("holds", core.TypeString), opt("limit", core.TypeInteger), opt("cursor", core.TypeString)}, Returns: "{items: [{name, text}], next?}", Depends: core.ReachAll, Observes: "the shelf"},
 		{Name: "read", About: "Reads a text.", Lanes: lanes.read, Params: []core.Param{name}, Returns: "{name, text}", Depends: core.ReachExact, Observes: "the shelf"},

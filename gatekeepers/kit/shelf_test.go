@@ -214,6 +214,34 @@ func TestReplay_IsWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
+// oneText is a shelf narrowed to the text "a"; each text is a unit here.
+type oneText struct{ *texts }
+
+func (t oneText) Unit() core.Found { return t.UnitOf("a") }
+
+func (t oneText) Covers(u core.Unit) bool { return u == t.Unit().Unit }
+
+func (t oneText) UnitOf(target string) core.Found {
+	return core.Found{Unit: core.Unit{Gatekeeper: "shelf", Service: t.name, Name: target}, Permission: "read"}
+}
+
+func TestRead_KeepsToTheNarrowingInWhatComesBack(t *testing.T) {
+	books := &library{shelves: make(map[string]*shelfService)}
+	r := kit.Resource(oneText{&texts{books.shelf("s"), "s", shelf{books}.Manifest().Operations}})
+	write := core.Effect{
+		Action: 1, Kind: "write", Payload: []byte(`{"Shelf":"s","Name":"z","Text":"pending"}`), Targets: []string{"z"}, State: core.StatePending,
+	}
+	for _, journal := range []core.Journal{{}, {Effects: []core.Effect{write}}} {
+		got, err := r.Read(context.Background(), core.Call{Method: "list", Args: []byte(`{}`)}, journal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := `{"items":[{"name":"a","text":"text a"}]}`; string(got.Value) != want || len(got.Found) != 1 {
+			t.Errorf("got %s of %v, want %s", got.Value, got.Found, want)
+		}
+	}
+}
+
 func newKernel(t testing.TB, driver core.Gatekeeper, checks ...core.Check) *core.Kernel {
 	t.Helper()
 	db, err := store.Open(context.Background(), store.Options{Path: filepath.Join(t.TempDir(), "gatehouse.db")})
