@@ -309,7 +309,7 @@ func TestReplaceDraftMovesEverything(t *testing.T) {
 		now, err3 := v.TargetsVersion(s, "root", exact([]string{"a"}))
 		onA, err4 := v.LiveEffects(s, "root", exact([]string{"a"}))
 		onB, err5 := v.LiveEffects(s, "root", exact([]string{"b", "b/parent"}))
-		names, next, err6 := v.Names(s, "root")
+		names, next, err6 := v.Names(s, "root", []string{"~1", "~2"})
 		if len(deps) != 0 || now <= seen || len(onA) != 1 || len(onB) != 1 || onB[0].Action != a.ID || next != 3 || names["~2"].Provider != a.ID {
 			t.Errorf("deps %v, version %d after %d, on a %d, on b %d, names %v", deps, now, seen, len(onA), len(onB), names)
 		}

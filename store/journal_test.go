@@ -199,15 +199,19 @@ func TestProvisionalNamesAreNeverRedirected(t *testing.T) {
 		t.Errorf("a second provider: %v", err)
 	}
 	read(t, db, func(v core.View) error {
-		names, next, err := v.Names(s, "root")
+		names, next, err := v.Names(s, "root", []string{"real-1", "a", "~10", "~7"})
 		want := core.Names{"~1": {Provider: 1, Real: "real-1"}, "~10": {Provider: 2}}
 		if !reflect.DeepEqual(names, want) || next != 11 {
 			t.Errorf("names %v next %d, want %v and 11", names, next, want)
 		}
-		none, first, err2 := v.Names(s, "elsewhere")
+		none, first, err2 := v.Names(s, "elsewhere", []string{"~1"})
 		if len(none) != 0 || first != 1 {
 			t.Errorf("elsewhere: %v, next %d", none, first)
 		}
-		return errors.Join(err, err2)
+		other, after, err3 := v.Names(s, "root", []string{"a"})
+		if len(other) != 0 || after != 11 {
+			t.Errorf("not mentioned: %v, next %d", other, after)
+		}
+		return errors.Join(err, err2, err3)
 	})
 }

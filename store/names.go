@@ -21,18 +21,51 @@ func number(name string) int64 {
 }
 
 // Names implements core.View.
-func (v *view) Names(session core.SessionID, resource string) (core.Names, int, error) {
+func (v *view) Names(session core.SessionID, resource string, words []string) (core.Names, int, error) {
 	names, last := core.Names{}, 0
-	err := v.l.each(context.Background(), `SELECT number, provider, real FROM name WHERE session = ? AND resource = ? ORDER BY number`,
-		[]any{session, resource}, func(row scanner) error {
+	err := v.l.one(`SELECT coalesce(max(number), 0) FROM name WHERE session = ? AND resource = ?`, []any{session, resource}, &last)
+	if err != nil || last == 0 {
+		return names, last + 1, err
+	}
+	var numbers []int64
+	var real []string
+	for _, w := range words {
+		if n := number(w); n != 0 {
+			numbers = append(numbers, n)
+		} else if w != "" {
+			real = append(real, w)
+		}
+	}
+	if err := findNames(v, names, `number IN (SELECT value FROM json_each(?))`, session, resource, numbers); err != nil {
+		return nil, 0, err
+	}
+	for _, n := range names { // another id of the same thing is one more spelling of it
+		if n.Real != "" {
+			real = append(real, n.Real)
+		}
+	}
+	err = findNames(v, names, `real <> '' AND real IN (SELECT value FROM json_each(?))`, session, resource, real)
+	return names, last + 1, err
+}
+
+func findNames[T any](v *view, names core.Names, where string, session core.SessionID, resource string, among []T) error {
+	if len(among) == 0 {
+		return nil
+	}
+	wanted, err := encode(among)
+	if err != nil {
+		return err
+	}
+	return v.l.each(context.Background(), `SELECT number, provider, real FROM name WHERE session = ? AND resource = ? AND `+where,
+		[]any{session, resource, wanted}, func(row scanner) error {
+			var number int
 			var n core.Name
-			if err := row.Scan(&last, &n.Provider, &n.Real); err != nil {
+			if err := row.Scan(&number, &n.Provider, &n.Real); err != nil {
 				return err
 			}
-			names["~"+strconv.Itoa(last)] = n
+			names["~"+strconv.Itoa(number)] = n
 			return nil
 		})
-	return names, last + 1, err
 }
 
 // provide registers the provisional ids of an action. One that another action has is an error: it would redirect it.

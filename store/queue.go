@@ -83,31 +83,18 @@ func group(order core.QueueOrder) (string, error) {
 // filter is the part of a query that rows are narrowed by, without place and text.
 func filter(q core.QueueQuery) *conditions {
 	c := &conditions{}
-	open, closed := 0, 0
-	for _, s := range q.States {
-		if core.QuestionState(s) == core.QuestionOpen || (core.Action{State: core.State(s)}).Undecided() {
-			open++
-		} else {
-			closed++
-		}
-	}
 	switch {
-	case q.AllState:
-	case len(q.States) == 0:
+	case onlyOpen(q):
 		c.add("item.open = 1")
-	default:
-		if closed == 0 {
-			c.add("item.open = 1")
-		}
-		if open == 0 {
-			c.add("item.open = 0")
-		}
+	case onlyDecided(q):
+		c.add("item.open = 0")
+	case q.Session != "": // lets the index on both be used
+		c.add("item.open IN (0, 1)")
+	}
+	if !q.AllState {
 		in(c, "item.state", q.States)
 	}
 	if q.Session != "" {
-		if q.AllState { // lets the index on both be used
-			c.add("item.open IN (0, 1)")
-		}
 		c.add("item.session = ?", q.Session)
 		if q.Turn != 0 {
 			c.add("item.turn = ?", q.Turn)
@@ -174,7 +161,38 @@ func (v *view) queueRows(q core.QueueQuery, m match) (rows []core.QueueRow, more
 	}
 }
 
+// queueBatch reads on from a place. In an order of groups that is first the rest of the place's own group, then what is
+// behind it: a comparison of both at once would make SQLite walk the group from its beginning.
 func (v *view) queueBatch(q core.QueueQuery, m match, column string, from *core.QueuePlace, backwards bool, limit int) ([]core.QueueRow, error) {
+	spans := []span{{from: from}}
+	if column != "" && from != nil {
+		spans = []span{{from: from, within: true}, {from: from}}
+	}
+	var rows []core.QueueRow
+	for _, sp := range spans {
+		if len(rows) == limit {
+			break
+		}
+		query, args := queueBatchQuery(q, m, column, sp, backwards, limit-len(rows))
+		err := v.l.each(v.ctx, query, args, func(row scanner) error {
+			r, err := scanQueueRow(row, q.Order)
+			rows = append(rows, r)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// span is a stretch of a list: what is behind a place, or behind it within its group.
+type span struct {
+	from   *core.QueuePlace
+	within bool
+}
+
+func queueBatchQuery(q core.QueueQuery, m match, column string, sp span, backwards bool, limit int) (string, []any) {
 	c := filter(q)
 	m.narrow(c)
 	compare, direction := ">", ""
@@ -182,23 +200,61 @@ func (v *view) queueBatch(q core.QueueQuery, m match, column string, from *core.
 		compare, direction = "<", " DESC"
 	}
 	order := "item.id" + direction
-	switch {
-	case column == "" && from != nil:
-		c.add("item.id "+compare+" ?", int64(from.ID))
-	case column != "":
+	if column != "" && !sp.within {
 		order = column + direction + ", " + order
-		if from != nil {
-			c.add("("+column+", item.id) "+compare+" (?, ?)", from.Group, int64(from.ID))
+	}
+	switch {
+	case sp.from == nil:
+	case column == "":
+		c.add("item.id "+compare+" ?", int64(sp.from.ID))
+	case sp.within:
+		c.add(column+" = ?", sp.from.Group)
+		c.add("item.id "+compare+" ?", int64(sp.from.ID))
+	default:
+		c.add(column+" "+compare+" ?", sp.from.Group)
+	}
+	return `SELECT ` + queueColumns + ` FROM item` + along(q, m) + c.clause() + ` ORDER BY ` + order + ` LIMIT ?`, append(c.args, limit)
+}
+
+// along names the index that gives rows in the order asked for. Left alone the planner takes any index on open, reads
+// all of the queue and sorts it.
+func along(q core.QueueQuery, m match) string {
+	switch {
+	case len(m.long) > 0 || len(q.IDs) > 0:
+		return " NOT INDEXED" // few rows, by id
+	case q.Session != "":
+		return " INDEXED BY item_session"
+	case !onlyOpen(q):
+		return ""
+	case q.Order == core.OrderSession:
+		return " INDEXED BY item_session"
+	case q.Order == core.OrderKind:
+		return " INDEXED BY item_kind"
+	case q.Order == core.OrderBinding:
+		return " INDEXED BY item_binding"
+	default:
+		return " INDEXED BY item_open"
+	}
+}
+
+// onlyOpen reports that a query asks for nothing that is decided.
+func onlyOpen(q core.QueueQuery) bool {
+	for _, s := range q.States {
+		if core.QuestionState(s) != core.QuestionOpen && !(core.Action{State: core.State(s)}).Undecided() {
+			return false
 		}
 	}
-	var rows []core.QueueRow
-	err := v.l.each(v.ctx, `SELECT `+queueColumns+` FROM item`+c.clause()+` ORDER BY `+order+` LIMIT ?`, append(c.args, limit),
-		func(row scanner) error {
-			r, err := scanQueueRow(row, q.Order)
-			rows = append(rows, r)
-			return err
-		})
-	return rows, err
+	return !q.AllState
+}
+
+// onlyDecided reports that it asks for nothing else.
+func onlyDecided(q core.QueueQuery) bool {
+	for _, s := range q.States {
+		if core.QuestionState(s) == core.QuestionOpen || (core.Action{State: core.State(s)}).Undecided() {
+			return false
+		}
+	}
+	return !q.AllState && len(q.States) > 0
 }
 
 func scanQueueRow(row scanner, order core.QueueOrder) (core.QueueRow, error) {
@@ -273,11 +329,11 @@ func (v *view) queueTotal(q core.QueueQuery, m match, h head) (int, error) {
 	m.narrow(c)
 	if !m.slow() {
 		var n int
-		err := v.l.one(`SELECT count(*) FROM item`+c.clause(), c.args, &n)
+		err := v.l.one(`SELECT count(*) FROM item`+along(q, m)+c.clause(), c.args, &n)
 		return n, err
 	}
 	total := 0
-	err := v.l.each(v.ctx, `SELECT item.id, item.title FROM item`+c.clause(), c.args, func(row scanner) error {
+	err := v.l.each(v.ctx, `SELECT item.id, item.title FROM item`+along(q, m)+c.clause(), c.args, func(row scanner) error {
 		var r core.QueueRow
 		if err := row.Scan(&r.ID, &r.Title); err != nil {
 			return err

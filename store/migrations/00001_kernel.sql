@@ -179,6 +179,8 @@ CREATE TABLE name (
     PRIMARY KEY (session, resource, number)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX name_real ON name (session, resource, real) WHERE real <> '';
+
 CREATE TABLE question (
     id      INTEGER PRIMARY KEY REFERENCES item (id),
     choices TEXT,
