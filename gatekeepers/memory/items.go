@@ -192,7 +192,7 @@ func (i *items) Parse(call core.Call) (kit.Request[Item], error) {
 		return kit.Request[Item]{}, core.Invalid("%s: name the collection; the binding is to the whole service", op.Name)
 	}
 	for name, word := range map[string]string{"collection": a.Collection, "id": a.ID, "to": a.To, "to_collection": a.ToCollection} {
-		if word != "" && !slug.MatchString(word) && !(name == "id" && core.Provisional(word)) {
+		if word != "" && !isName(word) && !(name == "id" && core.Provisional(word)) {
 			return kit.Request[Item]{}, core.Invalid("%s: %s %q must be letters, digits, '.', '_', '-', 64 at most", op.Name, name, word)
 		}
 	}

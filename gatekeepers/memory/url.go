@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +20,18 @@ type address struct {
 	failures   []failure
 }
 
-var slug = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+// isName accepts letters, digits, '.', '_' and '-', the first a letter or a digit, 64 at most.
+func isName(s string) bool {
+	plain := func(r rune) bool {
+		return (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9')
+	}
+	for i, r := range s {
+		if !plain(r) && (i == 0 || !strings.ContainsRune("._-", r)) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 64
+}
 
 const scheme = "memory"
 
@@ -38,11 +48,11 @@ func parseAddress(raw string) (address, error) {
 		return fault("takes no user and no fragment")
 	}
 	a := address{service: u.Host}
-	if !slug.MatchString(a.service) {
+	if !isName(a.service) {
 		return fault("NAME must be letters, digits, '.', '_', '-', 64 at most")
 	}
 	if path := strings.TrimPrefix(u.EscapedPath(), "/"); path != "" {
-		if !slug.MatchString(path) {
+		if !isName(path) {
 			return fault("COLLECTION must be letters, digits, '.', '_', '-', 64 at most")
 		}
 		a.collection = path
