@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"gatehouse/core"
 )
@@ -45,7 +46,7 @@ func (v *view) fileFault() (string, error) {
 		var line string
 		err := row.Scan(&line)
 		if line != "ok" && reason == "" {
-			reason = "file: " + line
+			reason = "file: " + strings.Join(strings.Fields(line), " ")
 		}
 		return err
 	})

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -23,9 +24,12 @@ func number(name string) int64 {
 // Names implements core.View.
 func (v *view) Names(session core.SessionID, resource string, words []string) (core.Names, int, error) {
 	names, last := core.Names{}, 0
-	err := v.l.one(`SELECT coalesce(max(number), 0) FROM name WHERE session = ? AND resource = ?`, []any{session, resource}, &last)
-	if err != nil || last == 0 {
-		return names, last + 1, err
+	err := v.l.one(`SELECT number FROM name WHERE session = ? AND resource = ? ORDER BY number DESC LIMIT 1`, []any{session, resource}, &last)
+	if errors.Is(err, core.ErrNotFound) {
+		return names, 1, nil
+	}
+	if err != nil {
+		return nil, 0, err
 	}
 	var numbers []int64
 	var real []string
@@ -36,7 +40,7 @@ func (v *view) Names(session core.SessionID, resource string, words []string) (c
 			real = append(real, w)
 		}
 	}
-	if err := findNames(v, names, `number IN (SELECT value FROM json_each(?))`, session, resource, numbers); err != nil {
+	if err := findNames(v, names, `WHERE number IN (SELECT value FROM json_each(?))`, session, resource, numbers); err != nil {
 		return nil, 0, err
 	}
 	for _, n := range names { // another id of the same thing is one more spelling of it
@@ -44,11 +48,12 @@ func (v *view) Names(session core.SessionID, resource string, words []string) (c
 			real = append(real, n.Real)
 		}
 	}
-	err = findNames(v, names, `real <> '' AND real IN (SELECT value FROM json_each(?))`, session, resource, real)
+	// The planner would rather read all ids of the resource.
+	err = findNames(v, names, `INDEXED BY name_real WHERE real <> '' AND real IN (SELECT value FROM json_each(?))`, session, resource, real)
 	return names, last + 1, err
 }
 
-func findNames[T any](v *view, names core.Names, where string, session core.SessionID, resource string, among []T) error {
+func findNames[T any](v *view, names core.Names, from string, session core.SessionID, resource string, among []T) error {
 	if len(among) == 0 {
 		return nil
 	}
@@ -56,8 +61,8 @@ func findNames[T any](v *view, names core.Names, where string, session core.Sess
 	if err != nil {
 		return err
 	}
-	return v.l.each(context.Background(), `SELECT number, provider, real FROM name WHERE session = ? AND resource = ? AND `+where,
-		[]any{session, resource, wanted}, func(row scanner) error {
+	return v.l.each(context.Background(), `SELECT number, provider, real FROM name `+from+` AND session = ? AND resource = ?`,
+		[]any{wanted, session, resource}, func(row scanner) error {
 			var number int
 			var n core.Name
 			if err := row.Scan(&number, &n.Provider, &n.Real); err != nil {
