@@ -53,7 +53,7 @@ func TestConformance(t *testing.T) {
 			conformance.Call("list", `{"path":"docs"}`),
 			conformance.Call("list", `{"path":"docs/old"}`),
 			conformance.Call("read", `{"path":"index.html"}`),
-			conformance.Call("read", `{"path":"docs/a.md","offset":3,"limit":5}`),
+			conformance.Call("read", `{"path":"docs/a.md","offset":3}`),
 			conformance.Call("read", `{"path":"new/a.md"}`),
 			conformance.Call("stat", `{"path":"docs/a.md"}`),
 			conformance.Call("stat", `{"path":"new"}`),
@@ -81,9 +81,12 @@ func sample() conformance.Sample {
 		OnCreated: func(path string) conformance.Request {
 			return conformance.Call("write", `{"path":%q,"text":"in it"}`, path+"/file.txt")
 		},
-		Created: func(path string) conformance.Request { return conformance.Call("stat", `{"path":%q}`, path) },
-		Missing: conformance.Call("read", `{"path":"nowhere.txt"}`),
-		Outside: conformance.Call("read", `{"path":"../other/secret.txt"}`),
+		Created:   func(path string) conformance.Request { return conformance.Call("stat", `{"path":%q}`, path) },
+		Missing:   conformance.Call("read", `{"path":"nowhere.txt"}`),
+		Outside:   []conformance.Request{conformance.Call("read", `{"path":"../other/secret.txt"}`)},
+		Filtered:  conformance.Call("search", `{"query":"two"}`),
+		FilterOut: conformance.Call("edit", `{"path":"docs/b.md","old":"two","new":"2"}`),
+		FilterIn:  conformance.Call("write", `{"path":"docs/two.md","text":"two\n"}`),
 		Bad: []conformance.Request{
 			conformance.Call("read", `{}`), conformance.Call("read", `{"path":5}`), conformance.Call("read", `{"path":"a\u0000b"}`),
 			conformance.Call("write", `{"path":"../a","text":""}`), conformance.Call("write", `{"path":"/etc/passwd","text":""}`),
@@ -127,7 +130,7 @@ func fresh(t testing.TB, driver *failingDriver, hold *holder, calls *atomic.Int6
 		write(t, filepath.Join(dir, name), content)
 	}
 	return conformance.Service{
-		URL: "file://" + root, Other: "file://" + filepath.Join(dir, "other"),
+		URL: "file://" + root, Narrow: "file://" + root, Other: "file://" + filepath.Join(dir, "other"),
 		Snapshot: func() (string, error) { return snapshot(root) },
 		Stranger: func() error {
 			return os.WriteFile(filepath.Join(root, "index.html"), []byte("one of a stranger\ntwo\nthree\n"), 0o644)
@@ -308,4 +311,3 @@ type alone struct{}
 
 func (alone) Self() core.ProcessID         { return "self" }
 func (alone) Alive(id core.ProcessID) bool { return id == "self" }
-
