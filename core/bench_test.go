@@ -271,7 +271,7 @@ func (r *rig) multiply(pattern core.ActionID, n int) {
 	a := r.action(pattern)
 	creates := len(a.Draft.Provides) > 0
 	err := r.db.Write(context.Background(), func(tx core.Tx) error {
-		_, next, err := tx.Names(a.Session, a.Resource)
+		_, next, err := tx.Names(a.Session, a.Resource, nil)
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func (l *connectionLane) ready(ctx context.Context, item PlannedItem) (*readyAct
 		if err := l.approvable(a, item); err != nil {
 			return err
 		}
-		names, _, err := v.Names(a.Session, a.Resource)
+		names, err := namesOf(v, a)
 		if err != nil {
 			return err
 		}
@@ -62,6 +62,14 @@ func (l *connectionLane) ready(ctx context.Context, item PlannedItem) (*readyAct
 		return err
 	})
 	return r, err
+}
+
+// namesOf finds the provisional ids that an action is written with.
+func namesOf(v actionView, a Action) (Names, error) {
+	written := newMentions()
+	written.draft(a.Draft)
+	names, _, err := v.Names(a.Session, a.Resource, written.words)
+	return names, err
 }
 
 // approvable refuses what is not, or no more, what the person saw (kernel R18, K35, K36).

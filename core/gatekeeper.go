@@ -78,7 +78,7 @@ type Finder interface {
 type Call struct {
 	Method string
 	Args   json.RawMessage // a JSON object
-	Names  Names           // provisional ids of this session at this resource
+	Names  Names           // provisional ids of this session at this resource that the call, or an effect on its targets, mentions
 	At     time.Time       // when the caller asked; what a simulated value shows as its time
 	Next   int             // number of the first free provisional id
 }

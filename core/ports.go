@@ -78,8 +78,9 @@ type actionView interface {
 	TargetsVersion(session SessionID, resource string, targets []Selector) (int64, error)
 	// CountOpen counts pending and claimed actions of a binding (kernel R24).
 	CountOpen(session SessionID, binding BindingName) (int, error)
-	// Names lists the provisional ids of a session at a resource; next is the first free number.
-	Names(session SessionID, resource string) (names Names, next int, err error)
+	// Names finds those provisional ids of a session at a resource that are among the words, or whose real ids are; next
+	// is the first free number. Work grows with the words, not with how many ids there are.
+	Names(session SessionID, resource string, words []string) (names Names, next int, err error)
 	// Dependents lists live or stranded actions with a reference to a provider, in id order.
 	Dependents(provider ActionID) ([]Dependent, error)
 	// OpenClaim finds the action claimed at a connection; false where there is none.

@@ -32,8 +32,10 @@ func (k *Kernel) lookAhead(ctx context.Context, c *callInProgress, extra []Selec
 
 // lookAheadIn gives the driver the provisional ids before it names targets: it has to name them in every spelling.
 func lookAheadIn(v actionView, c *callInProgress, call Call, extra []Selector, before ActionID) (*lookahead, error) {
+	said := newMentions()
+	said.call(c.args, c.binding.URL)
 	var err error
-	if call.Names, call.Next, err = v.Names(c.session.ID, c.resource.Key()); err != nil {
+	if call.Names, call.Next, err = v.Names(c.session.ID, c.resource.Key(), said.words); err != nil {
 		return nil, err
 	}
 	intent, err := c.resource.Intend(call)
@@ -52,12 +54,34 @@ func lookAheadIn(v actionView, c *callInProgress, call Call, extra []Selector, b
 			intent = wider
 			continue
 		}
+		if call.Names, err = namesOfEffects(v, c, call.Names, journal); err != nil {
+			return nil, err
+		}
 		version, err := v.TargetsVersion(c.session.ID, c.resource.Key(), intent.Targets)
 		if err != nil {
 			return nil, err
 		}
 		return &lookahead{intent: intent, journal: journal, version: version, call: call}, nil
 	}
+}
+
+// namesOfEffects adds the provisional ids that the effects on a call's targets are written with.
+func namesOfEffects(v actionView, c *callInProgress, names Names, journal Journal) (Names, error) {
+	written := newMentions()
+	for _, e := range journal.Effects {
+		written.effect(e)
+	}
+	if len(written.words) == 0 {
+		return names, nil
+	}
+	more, _, err := v.Names(c.session.ID, c.resource.Key(), written.words)
+	if err != nil {
+		return nil, err
+	}
+	for id, name := range names {
+		more[id] = name
+	}
+	return more, nil
 }
 
 // upTo keeps the effects of actions before a limit.

@@ -93,7 +93,7 @@ func (k *Kernel) createdBy(ctx context.Context, a Action, given map[string]strin
 	}
 	var names Names
 	err = k.store.Read(ctx, func(v View) (err error) {
-		names, _, err = v.Names(a.Session, a.Resource)
+		names, err = namesOf(v, a)
 		return err
 	})
 	if err != nil {

@@ -103,7 +103,7 @@ func (d *Detail) loadAround(v View) error {
 		return err
 	}
 	d.SessionName = s.Name
-	names, _, err := v.Names(d.Action.Session, d.Action.Resource)
+	names, err := namesOf(v, d.Action)
 	if err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func (k *Kernel) stillAsSeen(tx Tx, c *callInProgress, p *prepared) error {
 		}
 	}
 	if makesNames(p.draft) {
-		_, next, err := tx.Names(c.session.ID, c.resource.Key())
+		_, next, err := tx.Names(c.session.ID, c.resource.Key(), nil)
 		if err != nil {
 			return err
 		}
