@@ -250,8 +250,8 @@ func (l *connectionLane) dispatch(ctx context.Context, call *callInProgress, r *
 			outcome.End = EndRetryable
 		}
 	}
-	l.prev = &landed{action: r.action, call: call, outcome: outcome, words: l.words(ctx, call, &outcome, err)}
-	l.prev.outcome = outcome
+	l.prev = &landed{action: r.action, call: call, outcome: outcome}
+	l.prev.words = l.words(ctx, call, r.action, &l.prev.outcome, err)
 	switch l.prev.state() {
 	case StateFailed:
 		l.failed[r.action.Resource] = r.action.ID
@@ -261,18 +261,21 @@ func (l *connectionLane) dispatch(ctx context.Context, call *callInProgress, r *
 	return nil
 }
 
-// words passes the text and the value of an outcome through the gate; what is refused is dropped (K67).
-func (l *connectionLane) words(ctx context.Context, call *callInProgress, o *Outcome, cause error) gated {
+// words passes the text and the value of an outcome through the gate; what is refused is dropped (K67). The value of a
+// simulated action tells nobody anything: its caller went on over the simulated one.
+func (l *connectionLane) words(ctx context.Context, call *callInProgress, a Action, o *Outcome, cause error) gated {
 	ctx = context.WithoutCancel(ctx)
 	var plain *CallError
 	if errors.As(cause, &plain) {
 		return gated{text: cleanReason(plain.Text)}
 	}
-	words := o.Text
-	if words == "" && len(o.Value) > 0 {
-		words = " "
+	if a.Draft.Lane == LaneSimulate {
+		o.Value = nil
 	}
-	g := l.k.gateText(ctx, call, PurposeApply, words, o.Found)
+	if o.Text == "" && len(o.Value) == 0 {
+		return gated{}
+	}
+	g := l.k.gateText(ctx, call, PurposeApply, o.Text, o.Found)
 	if g.refused != nil {
 		o.Value = nil
 	}

@@ -195,9 +195,6 @@ type gated struct {
 // gateText passes the words of a driver's error, or of its outcome, through the gate (kernel R3, K67). Without a better
 // unit the whole resource counts.
 func (k *Kernel) gateText(ctx context.Context, c *callInProgress, purpose Purpose, words string, found []Found) gated {
-	if words == "" {
-		return gated{}
-	}
 	if len(found) == 0 {
 		found = []Found{c.resource.Unit()}
 	}
@@ -227,7 +224,7 @@ func (k *Kernel) recordGated(tx Tx, c *callInProgress, g gated) error {
 		return tx.Append(k.blockedRow(c, g.refused))
 	}
 	if len(g.found) > 0 {
-		return k.recordRead(tx, c, g.found, map[string]any{"error": textHash(g.text)})
+		return k.recordRead(tx, c, g.found, map[string]any{"words": textHash(g.text)})
 	}
 	return nil
 }
