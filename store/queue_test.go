@@ -32,13 +32,13 @@ type queueModel struct {
 }
 
 type modelRow struct {
-	id                          core.ActionID
-	session, kind, binding      string
-	state, title, fields        string
-	turn                        int
-	risk                        core.Risk
-	open                        bool
-	titleSmall, group, orderKey string
+	id                     core.ActionID
+	session, kind, binding string
+	state, title, fields   string
+	turn                   int
+	risk                   core.Risk
+	open                   bool
+	group                  string
 }
 
 func (m *queueModel) rows(q core.QueueQuery) []modelRow {
