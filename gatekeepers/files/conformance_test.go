@@ -21,6 +21,12 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	for _, form := range []string{"folder", "sub-path"} {
+		t.Run(form, func(t *testing.T) { conform(t, form) })
+	}
+}
+
+func conform(t *testing.T, form string) {
 	hold := &holder{}
 	var calls atomic.Int64
 	driver := files.New(files.Options{Host: "here", User: "alice", Fault: hold})
@@ -32,7 +38,7 @@ func TestConformance(t *testing.T) {
 	})
 	failing := &failingDriver{Driver: driver, modes: map[string]conformance.Failure{}}
 	conformance.Run(t, conformance.Setup{
-		Name: "files", Gatekeeper: failing,
+		Name: "files, " + form, Gatekeeper: failing,
 		Kernel: func(t testing.TB, checks ...core.Check) *core.Kernel { return newKernel(t, failing, checks...) },
 		URLs: []string{
 			"file:///", "file:///srv/site", "file:///srv/site/", "file:///srv//site/.", "file:///srv/site#path=docs", "file:///srv/a%20b#path=c%26d/e%23",
@@ -44,7 +50,7 @@ func TestConformance(t *testing.T) {
 			"file:///srv#path=a&tool=b", "file:///srv#tool=a", "file:///srv#path=a#b", "file:///srv/%zz", "file:///srv/%00", "file:///srv/%ff",
 			"file:///srv/.git", "file:///srv#path=.GIT/hooks", "http:///srv", "FILE:///srv",
 		},
-		Fresh:  func(t testing.TB) conformance.Service { return fresh(t, failing, hold, &calls) },
+		Fresh:  func(t testing.TB) conformance.Service { return fresh(t, form, failing, hold, &calls) },
 		Sample: sample(),
 		Write:  randomWrite,
 		Reads: []conformance.Request{
@@ -59,12 +65,15 @@ func TestConformance(t *testing.T) {
 			conformance.Call("stat", `{"path":"new"}`),
 			conformance.Call("search", `{"query":"two","path":"docs"}`),
 		},
-		Histories: 300,
+		Histories: 250, // in each form
 		Lacks: map[string]string{
 			"await is not shown": "every write of this driver is simulated",
 		},
 	})
 }
+
+// inBinding is what an action provides, a path below the root, as the sub-path's binding names it.
+func inBinding(provided string) string { return strings.TrimPrefix(provided, "site/") }
 
 func sample() conformance.Sample {
 	return conformance.Sample{
@@ -79,11 +88,15 @@ func sample() conformance.Sample {
 		Paged:  conformance.Call("list", `{"path":"./"}`),
 		Create: conformance.Call("mkdir", `{"path":"made"}`),
 		OnCreated: func(path string) conformance.Request {
-			return conformance.Call("write", `{"path":%q,"text":"in it"}`, path+"/file.txt")
+			return conformance.Call("write", `{"path":%q,"text":"in it"}`, inBinding(path)+"/file.txt")
 		},
-		Created:   func(path string) conformance.Request { return conformance.Call("stat", `{"path":%q}`, path) },
-		Missing:   conformance.Call("read", `{"path":"nowhere.txt"}`),
-		Outside:   []conformance.Request{conformance.Call("read", `{"path":"../other/secret.txt"}`)},
+		Created: func(path string) conformance.Request { return conformance.Call("stat", `{"path":%q}`, inBinding(path)) },
+		Missing: conformance.Call("read", `{"path":"nowhere.txt"}`),
+		Outside: []conformance.Request{
+			conformance.Call("read", `{"path":"../other/secret.txt"}`), conformance.Call("read", `{"path":"docs/../../other/secret.txt"}`),
+			conformance.Call("read", `{"path":"/etc/passwd"}`), conformance.Call("read", `{"path":".git/config"}`),
+			conformance.Call("stat", `{"path":"../other"}`), conformance.Call("list", `{"path":".."}`),
+		},
 		Filtered:  conformance.Call("search", `{"query":"two"}`),
 		FilterOut: conformance.Call("edit", `{"path":"docs/b.md","old":"two","new":"2"}`),
 		FilterIn:  conformance.Call("write", `{"path":"docs/two.md","text":"two\n"}`),
@@ -119,9 +132,9 @@ func randomWrite(r *mathrand.Rand) conformance.Request {
 	}
 }
 
-func fresh(t testing.TB, driver *failingDriver, hold *holder, calls *atomic.Int64) conformance.Service {
+func fresh(t testing.TB, form string, driver *failingDriver, hold *holder, calls *atomic.Int64) conformance.Service {
 	t.Helper()
-	dir := folder(t)
+	dir, links := folder(t), folder(t)
 	root := filepath.Join(dir, "site")
 	for name, content := range map[string]string{
 		"site/index.html": "one\ntwo\nthree\n", "site/x.txt": "x\n", "site/docs/a.md": "one e\n", "site/docs/b.md": "two\n", "site/docs/old/c.md": "three e two\n",
@@ -129,8 +142,12 @@ func fresh(t testing.TB, driver *failingDriver, hold *holder, calls *atomic.Int6
 	} {
 		write(t, filepath.Join(dir, name), content)
 	}
+	whole, narrowing := root, ""
+	if form == "sub-path" {
+		whole, narrowing = dir, "#path=site"
+	}
 	return conformance.Service{
-		URL: "file://" + root, Narrow: "file://" + root, Other: "file://" + filepath.Join(dir, "other"),
+		URL: "file://" + whole + narrowing, Narrow: "file://" + whole + narrowing, Other: "file://" + filepath.Join(dir, "other"),
 		Snapshot: func() (string, error) { return snapshot(root) },
 		Stranger: func() error {
 			return os.WriteFile(filepath.Join(root, "index.html"), []byte("one of a stranger\ntwo\nthree\n"), 0o644)
@@ -138,12 +155,12 @@ func fresh(t testing.TB, driver *failingDriver, hold *holder, calls *atomic.Int6
 		Calls: func() int { return int(calls.Load()) },
 		Failing: func(f conformance.Failure) string {
 			// Another name for the same folder.
-			alias := filepath.Join(dir, "failing-"+strings.NewReplacer(" ", "-", ",", "").Replace(string(f)))
-			if err := os.Symlink(root, alias); err != nil && !errors.Is(err, os.ErrExist) {
+			alias := filepath.Join(links, "failing-"+strings.NewReplacer(" ", "-", ",", "").Replace(string(f)))
+			if err := os.Symlink(whole, alias); err != nil && !errors.Is(err, os.ErrExist) {
 				t.Fatal(err)
 			}
-			driver.set("file://"+alias, f)
-			return "file://" + alias
+			driver.set("file://"+alias+narrowing, f)
+			return "file://" + alias + narrowing
 		},
 		Hold: hold.arm,
 	}

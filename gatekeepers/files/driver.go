@@ -204,12 +204,13 @@ func (d *Driver) Open(_ context.Context, connection core.Connection, url string)
 		return nil, folderFault(connection.Root, err)
 	}
 	r := &resource{
-		driver: d, disk: &disk{root: root, protected: d.protected, watch: d.hooks.watch},
+		driver: d, disk: &disk{root: root, protected: d.protected},
 		rootPath: connection.Root, sub: join(inside, p.sub), service: connection.Service,
 	}
 	if err := r.check(url); err != nil {
 		_ = root.Close() // nothing was written
 		return nil, err
 	}
+	r.disk.watch = d.hooks.watch
 	return r, nil
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -191,18 +191,18 @@ func selectPath(full string, withBelow bool) []core.Selector {
 	return list
 }
 
-// Extend adds what the effects found so far depend on: where moved things come from, and everything that made the
-// places they act on what they are.
+// Extend adds what the effects found so far depend on: where moved things come from, with all they held, and everything
+// that made the places they act on what they are. The source of a move counts whole: to translate a path back through
+// moves would need their order, and without it "move p to t, move t/q to p" makes p/q/q/q and so on for ever.
 func (r *resource) Extend(intent core.Intent, j core.Journal) core.Intent {
 	have := make(map[core.Selector]bool, len(intent.Targets))
 	for _, s := range intent.Targets {
 		have[s] = true
 	}
-	all := core.Selector{Reach: core.ReachAll}
-	if have[all] {
+	if have[core.Selector{Reach: core.ReachAll}] {
 		return intent
 	}
-	targets := append([]core.Selector(nil), intent.Targets...)
+	targets := slices.Clone(intent.Targets)
 	add := func(list []core.Selector) {
 		for _, s := range list {
 			if !have[s] {
@@ -218,35 +218,12 @@ func (r *resource) Extend(intent core.Intent, j core.Journal) core.Intent {
 		if e.Kind != opMove {
 			continue
 		}
-		p, err := decodePayload(e.Payload)
-		if err != nil {
-			continue // it cannot be replayed either, and says so there
-		}
-		for _, s := range targets {
-			add(sources(s, p.From, p.To))
+		if p, err := decodePayload(e.Payload); err == nil { // one that cannot be read cannot be replayed, and says so there
+			add(selectPath(p.From, true))
 		}
 	}
 	intent.Targets = targets
 	return intent
-}
-
-// sources says where what a selector picks came from, if it came with a move.
-func sources(s core.Selector, from, to string) []core.Selector {
-	switch s.Reach {
-	case core.ReachExact:
-		if rest, ok := below(s.Target, to); ok {
-			return selectPath(join(from, rest), false)
-		}
-	case core.ReachPrefix:
-		folder := strings.TrimSuffix(s.Target, "/")
-		if rest, ok := below(folder, to); ok {
-			return selectPath(join(from, rest), true)
-		}
-		if _, ok := below(to, folder); ok {
-			return selectPath(from, true)
-		}
-	}
-	return nil
 }
 
 // simulate lays the pending effects over the folder.

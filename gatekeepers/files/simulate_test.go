@@ -124,3 +124,19 @@ func isNotFound(err error) bool {
 	e, ok := err.(*core.CallError)
 	return ok && e.Code == core.CodeNotFound
 }
+
+func TestF3_MovesInACircleEnd(t *testing.T) {
+	b := newBench(t, map[string]string{"p/q/z.txt": "z", "p/other.txt": "o"})
+	b.queue(opWrite, "path", "p/q/new.txt", "text", "new")
+	b.queue(opMove, "from", "p", "to", "t")
+	b.queue(opMove, "from", "t/q", "to", "p")
+	b.queue(opMove, "from", "t", "to", "p/t")
+	for path, want := range map[string]string{"p/z.txt": "z", "p/new.txt": "new", "p/t/other.txt": "o"} {
+		if got := b.text(path); got != want {
+			t.Errorf("read %s: got %q, want %q", path, got, want)
+		}
+	}
+	b.applyAll()
+	b.wantDisk("p/t/other.txt", "o")
+	b.wantDisk("p/new.txt", "new")
+}
