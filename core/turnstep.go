@@ -306,11 +306,14 @@ func addContent(v View, d *Decided) error {
 	if !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	a, err := v.Action(d.ID)
-	if err != nil {
+	a, err := v.ActionState(d.ID)
+	if err != nil || d.State != string(StateApplied) || a.Draft.Lane != LaneAwait {
 		return err
 	}
-	if d.State == string(StateApplied) && a.Draft.Lane == LaneAwait && string(a.Result) != "null" && len(a.Result) <= resultLimit {
+	if a, err = v.Action(d.ID); err != nil {
+		return err
+	}
+	if string(a.Result) != "null" && len(a.Result) <= resultLimit {
 		d.Result = string(a.Result)
 	}
 	return nil

@@ -101,6 +101,20 @@ func TestR27_LaterSettlementIsToldToo(t *testing.T) {
 	}
 }
 
+// What changed twice before the turn goes on stands in the note once, as it is now.
+func TestR27_OneLineForAnActionThatChangedTwice(t *testing.T) {
+	r := newRig(t, "fail=unknown:publish:1")
+	model := fakeModel(calls(publish("1", 1)))
+	waiting := r.run(r.options(model), core.TurnSuspended).Waiting
+	r.confirm(r.kernel.PlanApprove(context.Background(), alice, []core.ActionID{waiting[0].ID}, core.PlanOptions{}))
+	_, err := r.kernel.Settle(context.Background(), waiting[0].ID, person(), core.Settlement{Reason: "it never left"})
+	r.must(err)
+	r.resume(r.options(model), core.TurnDone)
+	if d := model.asked()[1].Decisions; len(d) != 1 || d[0].State != "rejected" || d[0].Reason != "it never left" {
+		t.Errorf("got %+v, want one line with the last state", d)
+	}
+}
+
 func TestR27_SettledBeforeTheStepEnded(t *testing.T) {
 	r := newRig(t)
 	model := fakeModel(calls(publish("1", 1), tool("2", "NOTES.list", `{}`)))
