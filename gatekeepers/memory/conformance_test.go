@@ -56,6 +56,7 @@ func setup(form string) conformance.Setup {
 			conformance.Call("get", `{"collection":"notes","id":"~1"}`),
 		},
 		Histories: 500, // in each form
+		Writes:    7,
 	}
 }
 
