@@ -40,7 +40,7 @@ func (r *resource) Current(ctx context.Context, dispatch core.Dispatch) (core.Cu
 			return core.Current{}, r.fault(b.Target, err)
 		}
 		current.Versions = append(current.Versions, v)
-		if b.Target == p.paths(dispatch.Kind)[0] {
+		if b.Target == p.paths(dispatch.Kind)[0] && v.Same(b) { // one that drifted is not undone: it is not sent
 			subject = v
 		}
 	}
