@@ -90,21 +90,28 @@ func (c *callInProgress) passage(p Purpose) Passage {
 
 func (k *Kernel) locate(ctx context.Context, session string, name BindingName) (located, error) {
 	var at located
-	err := k.store.Read(ctx, func(v View) error {
-		var err error
-		if at.session, err = findSession(v, session); err != nil {
-			return err
-		}
-		if at.binding, err = v.Binding(at.session.ID, name); err != nil {
-			return missingBinding(at.session, string(name), err)
-		}
-		at.connection, err = v.Connection(at.binding.Connection)
+	err := k.store.Read(ctx, func(v View) (err error) {
+		at, err = locateIn(v, session, name)
 		return err
 	})
 	if err != nil {
 		return at, err
 	}
 	at.resource, err = k.resource(ctx, at.connection, at.binding.URL)
+	return at, err
+}
+
+// locateIn finds everything but the resource, which may have to be opened.
+func locateIn(v sessionView, session string, name BindingName) (located, error) {
+	var at located
+	var err error
+	if at.session, err = findSession(v, session); err != nil {
+		return at, err
+	}
+	if at.binding, err = v.Binding(at.session.ID, name); err != nil {
+		return at, missingBinding(at.session, string(name), err)
+	}
+	at.connection, err = v.Connection(at.binding.Connection)
 	return at, err
 }
 

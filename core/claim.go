@@ -10,6 +10,8 @@ import (
 // readyAction is an action about to be claimed: loaded, its digest good, its prerequisites applied, its base resolved.
 type readyAction struct {
 	action   Action
+	at       located
+	gone     error // why the binding leads nowhere any more
 	dispatch Dispatch
 	missing  string // a target whose expected version is not known: nothing can be compared with it
 }
@@ -53,6 +55,7 @@ func (l *connectionLane) ready(ctx context.Context, item PlannedItem) (*readyAct
 				return err
 			}
 		}
+		r.at, r.gone = locateIn(v, string(a.Session), a.Binding)
 		base, missing, err := l.resolveBase(v, a.Draft.Base)
 		r.missing = missing
 		r.dispatch = Dispatch{
@@ -62,6 +65,22 @@ func (l *connectionLane) ready(ctx context.Context, item PlannedItem) (*readyAct
 		return err
 	})
 	return r, err
+}
+
+// call is the way to the service that the action goes; where it is gone nothing is sent.
+func (l *connectionLane) call(ctx context.Context, r *readyAction) (*callInProgress, error) {
+	err := r.gone
+	if err == nil {
+		r.at.resource, err = l.k.resource(ctx, r.at.connection, r.at.binding.URL)
+	}
+	var call *callInProgress
+	if err == nil {
+		call, err = callAt(r.at, r.action)
+	}
+	if err != nil {
+		return nil, held(OutcomeSkipped, "%s", cleanReason(err.Error()))
+	}
+	return call, nil
 }
 
 // namesOf finds the provisional ids that an action is written with.
@@ -201,32 +220,31 @@ func (l *connectionLane) claim(ctx context.Context, call *callInProgress, r *rea
 	if err != nil {
 		return err
 	}
-	if prev != nil {
-		return l.stored(prev)
+	if prev == nil {
+		return nil
+	}
+	if err := l.stored(prev); err != nil {
+		// The claim came with the outcome, and nothing is sent for it now.
+		l.prev = &landed{action: r.action, call: call, outcome: Outcome{End: EndRetryable}, words: gated{text: "not sent"}}
+		return err
 	}
 	return nil
 }
 
 func (l *connectionLane) claimRow(tx Tx, call *callInProgress, r *readyAction, current Current) error {
-	a, err := tx.ActionState(r.action.ID)
-	if err != nil {
-		return err
-	}
-	if a.Version != r.action.Version {
-		return held(OutcomeNotPending, "%s", lostRace(a).Error())
-	}
-	now := l.k.clock.Now()
+	a, now := r.action, l.k.clock.Now()
 	after := a
 	after.State, after.ClaimHolder, after.ClaimedAt = StateClaimed, l.k.alive.Self(), now
 	after.DecidedBy, after.DecidedHow, after.DecidedAt = l.c.by.Person, l.c.by.Means, now
 	after.Reason, after.Retryable = "", false
 	if current.Undo != nil {
+		var err error
 		if after.UndoSize, err = tx.StoreUndo(a.ID, current.Undo); err != nil {
 			return held(OutcomeSkipped, "undo data could not be kept: %s", cleanReason(err.Error()))
 		}
 	}
 	if err := change(tx, a, &after); err != nil {
-		return err
+		return l.lost(tx, a.ID, err)
 	}
 	r.action = after
 	row := l.k.decisionRow(after, l.c.by, map[string]any{"verdict": VerdictApprove, "from": a.State, "plan": l.c.plan})
@@ -242,6 +260,19 @@ func (l *connectionLane) claimRow(tx Tx, call *callInProgress, r *readyAction, c
 	}
 	// What a kill from here on leaves behind is exactly this.
 	return tx.SetPlanItem(l.c.plan, a.ID, OutcomeUnknown, "claimed; its outcome was not heard")
+}
+
+// lost says who was first where a change of an action came too late.
+func (l *connectionLane) lost(tx actionView, id ActionID, cause error) error {
+	var race *LostRaceError
+	if !errors.As(cause, &race) {
+		return cause
+	}
+	a, err := tx.ActionState(id)
+	if err != nil {
+		return err
+	}
+	return held(OutcomeNotPending, "%s", lostRace(a).Error())
 }
 
 // awaitClaim waits until the open claim at the connection has ended, or its holder has (kernel R19).
@@ -272,27 +303,12 @@ func (l *connectionLane) awaitClaim(ctx context.Context, id ActionID, busy *clai
 
 // storeOutcome writes how an apply ended, binds what it created, and settles what hangs on it (kernel R13, R17, R20).
 func (k *Kernel) storeOutcome(tx Tx, plan PlanID, o *landed) error {
-	a, err := tx.ActionState(o.action.ID)
-	if err != nil {
+	after, late, err := k.land(tx, o)
+	if late || err != nil {
 		return err
 	}
-	mine := a.ClaimHolder == k.alive.Self() && a.ClaimedAt.Equal(o.action.ClaimedAt)
-	if !mine || (a.State != StateClaimed && a.State != StateUnknown) {
-		return tx.Append(k.actionRow(a, EventOutcome, map[string]any{"late": o.state()}))
-	}
-	after := a
-	after.State, after.Reason = o.state(), o.words.text
-	after.Retryable = o.outcome.End == EndRetryable
-	if after.State == StateApplied {
-		after.Drift, after.Created, after.Versions, after.Result = DriftNone, o.outcome.Created, o.outcome.Versions, o.outcome.Value
-	}
-	if a.State != after.State {
-		if err := change(tx, a, &after); err != nil {
-			return err
-		}
-	}
 	if len(after.Created) > 0 {
-		if err := tx.BindNames(a.ID, after.Created); err != nil {
+		if err := tx.BindNames(after.ID, after.Created); err != nil {
 			return err
 		}
 	}
@@ -316,6 +332,30 @@ func (k *Kernel) storeOutcome(tx Tx, plan PlanID, o *landed) error {
 		return k.endDependents(tx, after)
 	}
 	return nil
+}
+
+// land writes an outcome over its claim. A claim that someone else ended meanwhile, in the belief that we were gone,
+// still takes it where it is unknown now (kernel R13); where a person settled it, the outcome comes too late.
+func (k *Kernel) land(tx Tx, o *landed) (after Action, late bool, err error) {
+	after = o.over(o.action)
+	err = change(tx, o.action, &after)
+	var race *LostRaceError
+	if !errors.As(err, &race) {
+		return after, false, err
+	}
+	a, err := tx.ActionState(o.action.ID)
+	if err != nil {
+		return a, false, err
+	}
+	mine := a.ClaimHolder == k.alive.Self() && a.ClaimedAt.Equal(o.action.ClaimedAt)
+	if !mine || (a.State != StateClaimed && a.State != StateUnknown) {
+		return a, true, tx.Append(k.actionRow(a, EventOutcome, map[string]any{"late": o.state()}))
+	}
+	after = o.over(a)
+	if a.State != after.State {
+		err = change(tx, a, &after)
+	}
+	return after, false, err
 }
 
 var errNotSettled = errors.New("only an action whose outcome is unknown can be settled")

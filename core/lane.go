@@ -51,6 +51,15 @@ func (o *landed) result() Result {
 	return Result{Action: o.action.ID, Outcome: outcome, Reason: o.words.text}
 }
 
+// over is an action with its outcome.
+func (o *landed) over(a Action) Action {
+	a.State, a.Reason, a.Retryable = o.state(), o.words.text, o.outcome.End == EndRetryable
+	if a.State == StateApplied {
+		a.Drift, a.Created, a.Versions, a.Result = DriftNone, o.outcome.Created, o.outcome.Versions, o.outcome.Value
+	}
+	return a
+}
+
 func (l *connectionLane) run(ctx context.Context) error {
 	var fault error
 	for _, item := range l.items {
@@ -109,9 +118,9 @@ func (l *connectionLane) attempt(ctx context.Context, item PlannedItem) error {
 	if err != nil {
 		return err
 	}
-	call, err := l.k.callOf(ctx, ready.action)
+	call, err := l.call(ctx, ready)
 	if err != nil {
-		return held(OutcomeSkipped, "%s", cleanReason(err.Error()))
+		return err
 	}
 	if err := l.gate(ctx, call, ready.action); err != nil {
 		return err

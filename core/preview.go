@@ -133,6 +133,11 @@ func (k *Kernel) callOf(ctx context.Context, a Action) (*callInProgress, error) 
 	if err != nil {
 		return nil, err
 	}
+	return callAt(at, a)
+}
+
+// callAt is callOf where the binding was found already.
+func callAt(at located, a Action) (*callInProgress, error) {
 	if at.connection.ID != a.Connection {
 		return nil, fmt.Errorf("binding %s: leads to another connection now", a.Binding)
 	}
