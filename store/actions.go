@@ -158,8 +158,7 @@ func (v *view) Claimed() ([]core.Action, error) {
 // CountOpen implements core.View.
 func (v *view) CountOpen(session core.SessionID, binding core.BindingName) (int, error) {
 	var n int
-	err := v.l.one(`SELECT count(*) FROM item WHERE session = ? AND binding = ? AND state IN ('pending', 'claimed')`,
-		[]any{session, binding}, &n)
+	err := v.l.one(`SELECT coalesce(sum(actions), 0) FROM waiting WHERE session = ? AND binding = ?`, []any{session, binding}, &n)
 	return n, err
 }
 

@@ -43,6 +43,9 @@ func (t *tx) InsertAction(a *core.Action) error {
 	h.item = id
 	h.tally.add(tallyOf(*a), 1)
 	a.ID, a.Version = id, 1
+	if err := t.wait(a, waits(a)); err != nil {
+		return err
+	}
 	if err := t.refer(a); err != nil {
 		return err
 	}
@@ -193,10 +196,10 @@ func (t *tx) changeRow(before core.Action, after *core.Action) (bool, error) {
 	}
 	n, err := t.l.exec(`UPDATE item SET `+open+`state = ?, version = ?, drift = ?, retryable = ?, risk = ?, reason = ?, rule = ?,
 			claim_holder = ?, claimed_at = ?, decided_by = ?, decided_how = ?, decided_at = ?, undo_size = ?
-		WHERE id = ? AND version = ? AND state = ? AND drift = ? AND session = ? AND resource = ?`,
+		WHERE id = ? AND version = ? AND state = ? AND drift = ? AND session = ? AND resource = ? AND binding = ?`,
 		after.State, version, after.Drift, flag(after.Retryable), after.Risk(), after.Reason, after.Rule,
 		after.ClaimHolder, nanos(after.ClaimedAt), after.DecidedBy, after.DecidedHow, nanos(after.DecidedAt), after.UndoSize,
-		int64(before.ID), before.Version, before.State, before.Drift, before.Session, before.Resource)
+		int64(before.ID), before.Version, before.State, before.Drift, before.Session, before.Resource, before.Binding)
 	if err != nil || n == 0 {
 		return false, err
 	}
@@ -207,7 +210,22 @@ func (t *tx) changeRow(before core.Action, after *core.Action) (bool, error) {
 	h.tally.add(tallyOf(before), -1)
 	h.tally.add(tallyOf(*after), 1)
 	after.Version = version
-	return true, nil
+	return true, t.wait(&before, waits(after)-waits(&before))
+}
+
+// waits is 1 for what counts against the cap of a binding (kernel R24).
+func waits(a *core.Action) int {
+	return flag(a.State == core.StatePending || a.State == core.StateClaimed)
+}
+
+// wait changes the count of a binding.
+func (t *tx) wait(a *core.Action, by int) error {
+	if by == 0 {
+		return nil
+	}
+	_, err := t.l.exec(`INSERT INTO waiting (session, binding, actions) VALUES (?, ?, 1)
+		ON CONFLICT DO UPDATE SET actions = actions + ?`, a.Session, a.Binding, by)
+	return err
 }
 
 // storeOutcome writes what an action came to, where there is anything to write.

@@ -110,6 +110,11 @@ func (v *view) tableFault() (string, error) {
 			"provisional id %s: what makes it is missing",
 		},
 		{
+			`SELECT session || ' ' || binding FROM waiting WHERE actions <> (SELECT count(*) FROM item
+				WHERE open = 1 AND item.session = waiting.session AND item.binding = waiting.binding AND state IN ('pending', 'claimed'))`,
+			"binding %s: the count that is kept is not that of the queue",
+		},
+		{
 			`SELECT 'head' FROM head WHERE item < (SELECT coalesce(max(id), 0) FROM item)
 				OR change < (SELECT coalesce(max(version), 0) FROM target)
 				OR waiting   <> (SELECT count(*) FROM item WHERE state = 'pending')

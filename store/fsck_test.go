@@ -25,6 +25,7 @@ func TestFsckFindsWhatDoesNotAgree(t *testing.T) {
 		"not shown":            {`DELETE FROM target WHERE action = 2`, "action 2: reads would not"},
 		"names of nobody":      {`UPDATE name SET provider = 77`, "~1"},
 		"counts":               {`UPDATE head SET waiting = 9`, "counts"},
+		"count of a binding":   {`UPDATE waiting SET actions = 0`, "binding s1 SITE"},
 		"sequence":             {`UPDATE head SET item = 1`, "counts"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -65,7 +65,7 @@ func (t *tx) RenameSession(id core.SessionID, name string, at time.Time) error {
 func (v *view) Summaries(id core.SessionID) ([]core.SessionSummary, error) {
 	var out []core.SessionSummary
 	err := v.l.each(v.ctx, `SELECT `+sessionColumns+`,
-		(SELECT count(*) FROM item WHERE item.session = session.id AND state IN ('pending', 'claimed')),
+		(SELECT coalesce(sum(actions), 0) FROM waiting WHERE waiting.session = session.id),
 		(SELECT count(*) FROM item WHERE open = 1 AND item.session = session.id AND kind = 'question'),
 		(SELECT count(*) FROM observation WHERE observation.session = session.id), `+turnStanding+`
 		FROM session WHERE ?1 = '' OR id = ?1 ORDER BY seq DESC`, []any{id},

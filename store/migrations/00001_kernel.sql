@@ -109,10 +109,17 @@ CREATE INDEX item_open     ON item (id) WHERE open = 1;
 CREATE INDEX item_session  ON item (open, session, id);
 CREATE INDEX item_kind     ON item (kind, id) WHERE open = 1;
 CREATE INDEX item_binding  ON item (binding, id) WHERE open = 1;
-CREATE INDEX item_waiting  ON item (session, binding) WHERE state IN ('pending', 'claimed');
 CREATE INDEX item_claimed  ON item (connection) WHERE state = 'claimed';
 CREATE INDEX item_stale    ON item (session, id) WHERE drift = 'stale';
 CREATE INDEX item_rejected ON item (session, turn) WHERE state = 'rejected';
+
+-- How many actions of a binding are pending or claimed: every submit asks, whatever waits.
+CREATE TABLE waiting (
+    session TEXT    NOT NULL,
+    binding TEXT    NOT NULL,
+    actions INTEGER NOT NULL CHECK (actions >= 0),
+    PRIMARY KEY (session, binding)
+) STRICT, WITHOUT ROWID;
 
 -- Substrings of titles. Filled in batches behind the newest item: see head.indexed.
 CREATE VIRTUAL TABLE item_text USING fts5 (title, content = 'item', content_rowid = 'id', tokenize = 'trigram');
