@@ -19,7 +19,12 @@ func (a *app) header() []string {
 			a.theme.ends(w, left, []span{{roleMuted, plural(a.head.sessions, "session", "sessions") + " "}}),
 			a.theme.ends(w, append([]span{{rolePlain, " "}}, a.tabs()...), []span{{roleAccent, "?"}, {roleMuted, " help "}}))
 	} else {
-		lines = append(lines, a.theme.ends(w, left, append(a.tabs(), span{roleAccent, "?"}, span{roleMuted, " help "})))
+		help := []span{{roleAccent, "?"}, {roleMuted, " help "}}
+		right := append(a.tabs(), help...)
+		if widthOf(left)+widthOf(right)+1 > w {
+			right = help
+		}
+		lines = append(lines, a.theme.ends(w, left, right))
 	}
 	if a.broken != "" {
 		lines = append(lines, a.theme.spans(w, span{roleDanger, " ! " + a.broken + "; nothing can be decided here"}))

@@ -169,6 +169,7 @@ func (a *app) commands() []*command {
 // show changes the screen. What lay over the old one is taken away.
 func (a *app) show(v view) term.Cmd {
 	a.stack = []view{v}
+	a.message = ""
 	return v.update(shownMsg{})
 }
 

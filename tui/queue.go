@@ -115,6 +115,8 @@ func (q *queue) update(msg term.Msg) term.Cmd {
 	case slowMsg:
 		if msg.gen == q.gen && q.loading {
 			q.slow = true
+		} else {
+			q.a.dirty = false
 		}
 	case restMsg:
 		return q.rested(msg)

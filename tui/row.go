@@ -124,7 +124,7 @@ func drawRow(t *theme, r row, width int, l looks) string {
 		{roleAccent, flag(l.cursor, "▸")},
 		{roleAccent, mark(l)},
 		draftSpan(l),
-		{roleMuted, right(r.name(), l.idWidth+1) + " "},
+		{roleMuted, right(r.name(), l.idWidth+2) + " "},
 		{signRole, sign},
 		{roleDanger, risk + " "},
 		{rolePlain, pad(kind, kindWidth(width)) + " "},

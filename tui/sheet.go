@@ -211,7 +211,11 @@ func (s *sheet) draw(r rect) []string {
 	if s.q.danger {
 		titleRole = roleDanger
 	}
-	lines := []string{t.rule(r.w, titleRole, s.q.title, "")}
+	at := -1
+	if j, ok := s.a.over().(jointed); ok {
+		at = j.joint(r)
+	}
+	lines := []string{t.joint(r.w, titleRole, s.q.title, "", at, "┴")}
 	for _, body := range s.q.body {
 		for _, part := range wrap(body, r.w-4) {
 			lines = append(lines, t.spans(r.w, span{rolePlain, "  " + part}))

@@ -56,6 +56,7 @@ func (v *transcript) open(s core.Session) term.Cmd {
 		v.entries, v.loaded, v.at, v.top = nil, false, 0, 0
 	}
 	v.session, v.err, v.laid = s, "", nil
+	v.a.message = ""
 	v.a.push(v)
 	return v.load()
 }
