@@ -296,12 +296,12 @@ func typing(k term.KeyMsg, c *command) bool { return k.Text != "" || c == nil }
 
 // run carries a command out, or says why it cannot be.
 func (a *app) run(c *command) term.Cmd {
-	if why := c.why(); why != "" {
-		a.say(roleWarn, c.title+": "+why)
-		return nil
-	}
 	if c.decides && a.broken != "" {
 		a.say(roleDanger, "nothing can be decided: "+a.broken)
+		return nil
+	}
+	if why := c.why(); why != "" {
+		a.say(roleWarn, c.title+": "+why)
 		return nil
 	}
 	if !c.navigates {

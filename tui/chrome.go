@@ -27,7 +27,7 @@ func (a *app) header() []string {
 		lines = append(lines, a.theme.ends(w, left, right))
 	}
 	if a.broken != "" {
-		lines = append(lines, a.theme.spans(w, span{roleDanger, " ! " + a.broken + "; nothing can be decided here"}))
+		lines = append(lines, a.theme.spans(w, span{roleDanger, " ! " + a.broken + "; no decisions"}))
 	}
 	return lines
 }

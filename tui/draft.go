@@ -127,6 +127,7 @@ func (q *queue) drafted(msg draftedMsg) term.Cmd {
 			line = fmt.Sprintf("%s drafted, %s not: %s", thousands(len(msg.drafted)), thousands(len(msg.refused)), line)
 		}
 		q.a.say(roleWarn, line)
+		q.told = first.id
 		return q.load(loadAround)
 	case len(msg.drafted) == 1:
 		q.a.say(roleMuted, fmt.Sprintf("drafted: %s #%d; c carries out, z takes back", msg.verdict, msg.drafted[0].Action))

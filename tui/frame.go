@@ -106,7 +106,7 @@ func (t *theme) joint(width int, titleRole role, title, note string, at int, sig
 	pieces := []span{{roleMuted, strings.Repeat("─", lead)}}
 	used := lead
 	if title != "" {
-		title = " " + text.Truncate(title, max(width-lead-4-text.Width(note), 8)) + " "
+		title = " " + text.Truncate(title, max(width-lead-3-text.Width(note)-3*min(text.Width(note), 1), 8)) + " "
 		pieces = append(pieces, span{titleRole, title})
 		used += text.Width(title)
 	}

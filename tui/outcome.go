@@ -127,7 +127,7 @@ func (l outcomeLine) next() string {
 
 // summary counts outcomes, those that need a person first.
 func (p *planView) summary() string {
-	counts := make(map[string]int)
+	counts, rank := make(map[string]int), make(map[string]int)
 	var words []string
 	for _, l := range p.lines {
 		w := l.word()
@@ -135,7 +135,9 @@ func (p *planView) summary() string {
 			words = append(words, w)
 		}
 		counts[w]++
+		rank[w] = l.urgency()
 	}
+	slices.SortStableFunc(words, func(a, b string) int { return rank[a] - rank[b] })
 	parts := make([]string, len(words))
 	for i, w := range words {
 		parts[i] = fmt.Sprintf("%s %s", thousands(counts[w]), w)

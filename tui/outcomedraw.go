@@ -10,7 +10,7 @@ func (p *planView) drawOutcome(r rect) []string {
 	t := &p.a.theme
 	title := p.summary()
 	if p.cutOff {
-		title = "The last plan was cut off · " + title
+		title = "Last plan, cut off · " + title
 	}
 	lines := []string{t.rule(r.w, roleTitle, title, "")}
 	for _, s := range p.outcomeNotes() {

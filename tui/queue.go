@@ -52,6 +52,7 @@ type queue struct {
 	slow     bool
 	err      string
 	guard    guard
+	told     core.ActionID // what changed about it has been said already
 	openedBy core.ActionID // the action that a person opened, whose showing counts
 }
 

@@ -321,6 +321,9 @@ func (q *queue) watchCursor(before row) {
 	switch {
 	case now.ID != before.ID:
 		q.watchOut(fmt.Sprintf("%s is gone, %s is under the cursor now", before.name(), now.name()))
+	case now.ID == q.told:
+		q.told = 0
+		q.guard = guard{until: q.a.now().Add(guardFor), what: now.name() + " changed"}
 	case now.State != before.State:
 		q.watchOut(fmt.Sprintf("%s changed: it is %s now%s", now.name(), now.State, byWhom(now)))
 	case now.Digest != before.Digest || now.Drift != before.Drift:
