@@ -174,9 +174,13 @@ func storedBytes(t testing.TB, r *rig, id core.ActionID) int {
 func BenchmarkP4_Submit(b *testing.B) {
 	r, f := newFreeRig(b), newFloor(b)
 	n := 0
+	binding := "FREE"
 	submit := func(int) {
-		n++
-		r.submitTo("FREE", "put", "%s", payload(n))
+		if n++; n%100 == 0 { // as many as a queue has that somebody looks after: 200 is the most a binding may have
+			binding = fmt.Sprintf("FREE%d", n)
+			r.bind(binding, "free://")
+		}
+		r.submitTo(binding, "put", "%s", payload(n))
 	}
 	submit(0)
 	bytes := make([]byte, storedBytes(b, r, 1))
@@ -247,9 +251,9 @@ func BenchmarkP6_Read(b *testing.B) {
 }
 
 // crowded is a rig with five effects on one target, and more pending elsewhere in the same session and resource.
-func crowded(t testing.TB, method string, elsewhere int) *rig {
+func crowded(t testing.TB, method string, elsewhere int, options ...rigOption) *rig {
 	t.Helper()
-	r := newRig(t, func(o *core.Options) { o.Cap = 20000 })
+	r := newRig(t, append(options, func(o *core.Options) { o.Cap = 20000 })...)
 	target := r.made("the target")
 	other := r.made("elsewhere")
 	for range 5 {
