@@ -102,3 +102,16 @@ func (l *link) each(ctx context.Context, query string, args []any, fn func(scann
 	}
 	return rows.Err()
 }
+
+// find reads one row with what scans it; no row is core.ErrNotFound.
+func (v *view) find(query string, args []any, scan func(scanner) error) error {
+	found := false
+	err := v.l.each(context.Background(), query, args, func(row scanner) error {
+		found = true
+		return scan(row)
+	})
+	if err == nil && !found {
+		return core.ErrNotFound
+	}
+	return err
+}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -23,16 +24,14 @@ func scanSession(row scanner, s *core.Session, more ...any) error {
 // Session implements core.View. An id goes before a name that looks like one.
 func (v *view) Session(ref string) (core.Session, error) {
 	var s core.Session
-	found := false
-	err := v.l.each(v.ctx, `SELECT `+sessionColumns+` FROM session WHERE id = ?1 OR name = ?1 ORDER BY id <> ?1 LIMIT 1`, []any{ref},
-		func(row scanner) error {
-			found = true
-			return scanSession(row, &s)
-		})
-	if err == nil && !found {
-		err = fmt.Errorf("session %q: %w", ref, core.ErrNotFound)
+	err := v.find(`SELECT `+sessionColumns+` FROM session WHERE id = ?`, []any{ref}, func(row scanner) error { return scanSession(row, &s) })
+	if errors.Is(err, core.ErrNotFound) {
+		err = v.find(`SELECT `+sessionColumns+` FROM session WHERE name = ?`, []any{ref}, func(row scanner) error { return scanSession(row, &s) })
 	}
-	return s, err
+	if err != nil {
+		return core.Session{}, fmt.Errorf("session %q: %w", ref, err)
+	}
+	return s, nil
 }
 
 // InsertSession implements core.Tx.
@@ -119,15 +118,11 @@ func scanConnection(row scanner, c *core.Connection) error {
 // Connection implements core.View.
 func (v *view) Connection(id core.ConnectionID) (core.Connection, error) {
 	var c core.Connection
-	found := false
-	err := v.l.each(v.ctx, `SELECT `+connectionColumns+` FROM connection WHERE id = ?`, []any{id}, func(row scanner) error {
-		found = true
-		return scanConnection(row, &c)
-	})
-	if err == nil && !found {
-		err = fmt.Errorf("connection %s: %w", id, core.ErrNotFound)
+	err := v.find(`SELECT `+connectionColumns+` FROM connection WHERE id = ?`, []any{id}, func(row scanner) error { return scanConnection(row, &c) })
+	if err != nil {
+		return core.Connection{}, fmt.Errorf("connection %s: %w", id, err)
 	}
-	return c, err
+	return c, nil
 }
 
 // Connections implements core.View: oldest first.
@@ -172,16 +167,12 @@ func scanBinding(row scanner, b *core.Binding) error {
 // Binding implements core.View.
 func (v *view) Binding(session core.SessionID, name core.BindingName) (core.Binding, error) {
 	var b core.Binding
-	found := false
-	err := v.l.each(v.ctx, `SELECT `+bindingColumns+` FROM binding WHERE session = ? AND name = ? AND removed_at = 0`, []any{session, name},
-		func(row scanner) error {
-			found = true
-			return scanBinding(row, &b)
-		})
-	if err == nil && !found {
-		err = fmt.Errorf("binding %s in session %s: %w", name, session, core.ErrNotFound)
+	err := v.find(`SELECT `+bindingColumns+` FROM binding WHERE session = ? AND name = ? AND removed_at = 0`, []any{session, name},
+		func(row scanner) error { return scanBinding(row, &b) })
+	if err != nil {
+		return core.Binding{}, fmt.Errorf("binding %s in session %s: %w", name, session, err)
 	}
-	return b, err
+	return b, nil
 }
 
 // Bindings implements core.View: by name.
