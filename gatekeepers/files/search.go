@@ -54,6 +54,7 @@ type hunt struct {
 	scanned int64
 	looked  int
 	last    cursor
+	buffer  *bufio.Reader // one for all files: a page can look at 20,000
 }
 
 func (q *question) search() (core.Fetched, error) {
@@ -211,12 +212,12 @@ func (h *hunt) skip(p string, err error) {
 	if errors.Is(err, errAbsent) || errors.Is(err, errNotText) || len(h.value.Skipped) == maxSkipped {
 		return
 	}
-	h.value.Skipped = append(h.value.Skipped, skipped{Path: toUTF8(h.shown(p)), Why: skipReason(err)})
+	h.value.Skipped = append(h.value.Skipped, skipped{Path: toUTF8(h.shown(p)), Why: h.skipReason(p, err)})
 }
 
-func skipReason(err error) string {
+func (h *hunt) skipReason(p string, err error) string {
 	var call *core.CallError
-	if errors.As(err, &call) {
+	if errors.As(h.r.fault(join(h.full, p), err), &call) {
 		return call.Text
 	}
 	return "cannot be read"
@@ -244,7 +245,11 @@ func (h *hunt) reader(it item, offset int64) (io.ReadCloser, int64, error) {
 
 // lines searches the lines of a text. Lines longer than longLine are searched in pieces.
 func (h *hunt) lines(p string, r io.Reader, size int64, from cursor) error {
-	buffered := bufio.NewReaderSize(&patientReader{ctx: h.ctx, r: r}, 64<<10)
+	if h.buffer == nil {
+		h.buffer = bufio.NewReaderSize(nil, 64<<10)
+	}
+	buffered := h.buffer
+	buffered.Reset(&patientReader{ctx: h.ctx, r: r})
 	if from.Offset == 0 {
 		head, err := buffered.Peek(int(min(size, sniffed)))
 		if err != nil && !errors.Is(err, io.EOF) {
