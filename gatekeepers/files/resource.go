@@ -34,7 +34,7 @@ func (r *resource) check(url string) error {
 	switch {
 	case errors.Is(err, errAbsent):
 		return fmt.Errorf("binding %q: its path does not exist: %w", url, core.ErrNotFound)
-	case errors.Is(err, errLink):
+	case errors.Is(err, errLink), err == nil && kindOf(sub) == kindLink:
 		return fmt.Errorf("binding %q: its path goes through a symbolic link; name the folder that it points to", url)
 	case err != nil:
 		return fmt.Errorf("binding %q: %w", url, err)
