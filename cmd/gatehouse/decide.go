@@ -350,7 +350,7 @@ func (a *app) endOf(results []core.Result) error {
 		return told(codeFailed)
 	default:
 		return &fault{
-			code: codeFailed, message: fmt.Sprintf("%d of %s did not end as decided", missed, count(len(results), "item")),
+			code: codeFailed, message: fmt.Sprintf("%d of %s: neither applied nor rejected", missed, count(len(results), "item")),
 			hint: "see gatehouse queue show ID",
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"gatehouse/core"
 	"gatehouse/core/text"
+	"gatehouse/gatekeepers/model/script"
 	"gatehouse/store"
 )
 
@@ -80,6 +81,7 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		call    *core.CallError
 		syntax  *core.JSONError
 		choice  *core.ChoiceError
+		wrong   *script.Fault
 		path    *fs.PathError
 	)
 	switch {
@@ -97,6 +99,8 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		return &fault{code: codeOfCall(call.Code), message: call.Text}
 	case errors.As(err, &choice):
 		return usage("see gatehouse queue show ID", "%s", choice.Error())
+	case errors.As(err, &wrong):
+		return invalidFile("", "%s", wrong)
 	case errors.Is(err, core.ErrNameTaken):
 		return &fault{code: codeFailed, message: err.Error(), hint: "choose another name"}
 	case errors.Is(err, core.ErrForeignFile):

@@ -30,6 +30,7 @@ type parts struct {
 	settings *configuration
 	store    *store.DB
 	kernel   *core.Kernel
+	alive    core.Alive
 	person   core.PersonID // who runs this process
 	log      *slog.Logger
 }
@@ -86,7 +87,7 @@ func assemble(ctx context.Context, c *configuration, more additions) (p *parts, 
 	if err != nil {
 		return nil, closers, err
 	}
-	closers = append(closers, processes.Close)
+	p.alive, closers = processes, append(closers, processes.Close)
 	p.kernel, err = core.New(core.Options{
 		Store: p.store, Gatekeepers: gatekeepers(c, p, more), Clock: systemClock{}, Rand: rand.Reader, Alive: processes,
 		Fault: more.fault, Cap: c.Queue.Cap, RequireKey: c.Decisions.RequireKey, Log: log,

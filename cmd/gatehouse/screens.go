@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"os"
+
+	"gatehouse/tui"
 )
 
 // openScreens starts the terminal UI, or says in one line which command to use
@@ -34,6 +36,23 @@ func (a *app) noScreen() string {
 // colourless reports that no colour is wanted.
 func (a *app) colourless() bool { return a.flags.noColor || os.Getenv("NO_COLOR") != "" }
 
-func (a *app) runScreens(_ context.Context, _ *parts, _ string) error {
-	return usage("use gatehouse queue list", "no screens yet")
+// runScreens shows the screens until the person leaves them. The note is their
+// first line at the bottom.
+func (a *app) runScreens(ctx context.Context, p *parts, note string) error {
+	watch, err := p.store.Watch(ctx)
+	if err != nil {
+		return err
+	}
+	theme := tui.ThemeDefault
+	if a.colourless() || p.settings.UI.Theme == string(tui.ThemeNone) {
+		theme = tui.ThemeNone
+	}
+	err = tui.Run(ctx, tui.Options{
+		Kernel: p.kernel, Authority: a.authority(p), Clock: systemClock{}, Watch: watch, Alive: p.alive.Alive, Theme: theme,
+		Log: p.log, Note: note,
+	})
+	if closed := watch.Close(); err == nil {
+		err = closed
+	}
+	return err
 }
