@@ -136,6 +136,17 @@ func TestChangeIsCompareAndSet(t *testing.T) {
 	db := openNew(t)
 	s := newSession(t, db, "one")
 	a := submit(t, db, draftOf(s, "a"))
+	b := submit(t, db, draftOf(s, "b"))
+	change(t, db, b.ID, func(b *core.Action) { b.Reason = "first" }) // the state stays what it was
+	write(t, db, func(tx core.Tx) error {
+		after := b
+		after.Reason = "second"
+		won, err := tx.ChangeAction(b, &after)
+		if won {
+			t.Error("a change was overwritten unseen")
+		}
+		return err
+	})
 	change(t, db, a.ID, to(core.StateClaimed))
 	write(t, db, func(tx core.Tx) error {
 		after := a

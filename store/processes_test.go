@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"gatehouse/core"
 )
 
@@ -70,6 +72,25 @@ func TestAliveRefusesOtherBootsAndOtherNames(t *testing.T) {
 	join(t, path) // sweeps
 	if _, err := os.Stat(filepath.Join(path+".proc", earlier)); !os.IsNotExist(err) {
 		t.Errorf("the file of an earlier boot stays: %v", err)
+	}
+}
+
+// Two who ask at once must not take each other for the process that is gone.
+func TestAskingIsNotLiving(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "g.db")
+	p := join(t, path)
+	line, end := started(t, helper(t, "join", path))
+	end()
+	asking, err := os.OpenFile(filepath.Join(path+".proc", line), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = asking.Close() }()
+	if err := flock(asking, unix.LOCK_SH); err != nil {
+		t.Fatal(err)
+	}
+	if p.Alive(core.ProcessID(line)) {
+		t.Error("another who asks is taken for the process")
 	}
 }
 
