@@ -23,7 +23,10 @@ type detail struct {
 	laidAt  int
 }
 
-const seenMost = 4096
+const (
+	seenMost = 4096
+	hang     = 8 // columns in front of what a flowing line goes on with
+)
 
 // show puts another document in the pane. The same action keeps its place.
 func (d *detail) show(doc *document, raw *core.Detail) {
@@ -47,11 +50,7 @@ func (d *detail) layout(width int) []line {
 			d.laid = append(d.laid, l)
 			continue
 		}
-		for i, part := range wrap(l.text, width) {
-			if i > 0 {
-				part = "        " + part
-				part = cut(part, 0, width)
-			}
+		for _, part := range wrapHanging(l.text, width, hang) {
 			d.laid = append(d.laid, line{l.role, part, true})
 		}
 	}

@@ -106,7 +106,7 @@ func (b *docBuilder) head(d core.Detail) {
 		b.pair(roleMuted, "lane", b.clean(a.Draft.LaneReason, reasonLimit))
 	}
 	if a.DecidedBy != "" {
-		b.pair(roleMuted, "decided", fmt.Sprintf("by %s, %s ago", b.clean(string(a.DecidedBy), 60), age(b.now, a.DecidedAt)))
+		b.pair(roleMuted, "decided", fmt.Sprintf("by %s, %s", b.clean(string(a.DecidedBy), 60), ago(b.now, a.DecidedAt)))
 	}
 }
 
@@ -255,10 +255,7 @@ func (b *docBuilder) fields(a core.Action) {
 	if len(a.Draft.Fields) == 0 {
 		b.flow(roleWarn, "there is no preview of what will be sent")
 	}
-	for i, f := range a.Draft.Fields {
-		if i > 0 && len(b.lines) > 0 && b.lines[len(b.lines)-1].text != "" {
-			b.blank()
-		}
+	for _, f := range a.Draft.Fields {
 		b.field(a, f)
 	}
 }
@@ -281,7 +278,11 @@ func (b *docBuilder) field(a core.Action, f core.Field) {
 		}
 		return
 	}
+	if last := len(b.lines) - 1; last >= 0 && b.lines[last].text != "" {
+		b.blank()
+	}
 	b.add(roleMuted, fmt.Sprintf("── %s, %s", name, change(before, after)))
+	defer b.blank()
 	if bytes.Equal(f.Before, f.After) {
 		for _, text := range after {
 			b.add(rolePlain, " "+text)

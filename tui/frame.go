@@ -142,31 +142,47 @@ func fill(lines []string, r rect) []string {
 }
 
 // wrap breaks a clean line at spaces, or anywhere where there are none.
-func wrap(line string, width int) []string {
-	if width < 1 || text.Width(line) <= width {
+func wrap(line string, width int) []string { return wrapHanging(line, width, 0) }
+
+// wrapHanging is wrap with spaces in front of each line but the first.
+func wrapHanging(line string, width, hang int) []string {
+	if width <= hang || text.Width(line) <= width {
 		return []string{line}
 	}
 	var out []string
-	current, w := "", 0
-	for _, word := range strings.Split(line, " ") {
+	current, w, room := "", 0, width
+	flush := func() {
+		if len(out) > 0 {
+			current = spaces(hang) + current
+		}
+		out = append(out, current)
+		current, w, room = "", 0, width-hang
+	}
+	for i, word := range strings.Split(line, " ") {
 		ww := text.Width(word)
-		if w > 0 && w+1+ww <= width {
+		if i > 0 && w+1+ww <= room {
 			current, w = current+" "+word, w+1+ww
 			continue
 		}
 		if w > 0 {
-			out = append(out, current)
+			if i > 0 && ww > width-hang && w+1 < room { // too long for any line: it begins here
+				current, w = current+" ", w+1
+			} else {
+				flush()
+			}
 		}
-		for ww > width {
-			head := cut(word, 0, width)
-			if head == "" {
+		for w+ww > room {
+			head := cut(word, 0, room-w)
+			if head == "" && w == 0 {
 				break
 			}
-			out = append(out, head)
+			current += head
 			word = word[len(head):]
 			ww = text.Width(word)
+			flush()
 		}
-		current, w = word, ww
+		current, w = current+word, w+ww
 	}
-	return append(out, current)
+	flush()
+	return out
 }

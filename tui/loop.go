@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"time"
 
 	"gatehouse/core"
 	"gatehouse/tui/term"
@@ -202,13 +201,4 @@ func (a *app) quit() term.Cmd {
 		do:      func(sheetAnswer) term.Cmd { return term.Do(term.Quit{}) },
 	})
 	return nil
-}
-
-// sinceText is an age in words.
-func (a *app) sinceText(t time.Time) string {
-	s := age(a.now(), t)
-	if s == "now" {
-		return "just now"
-	}
-	return s + " ago"
 }

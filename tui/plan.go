@@ -384,6 +384,6 @@ func (p *planView) confirmed(msg confirmedMsg) term.Cmd {
 		p.err, _ = cleanLine(describe(msg.err), reasonLimit)
 	}
 	p.lines = linesOfPlan(p.plan, msg.results)
-	p.a.queue.settle()
+	p.a.queue.letGo = true
 	return term.All(p.a.refresh(), p.readStates())
 }

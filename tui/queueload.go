@@ -300,7 +300,11 @@ func (q *queue) takeWindow(msg rowsMsg) {
 		q.win.top = max(q.win.at-q.layout(q.a.body()).list.h, 0)
 	}
 	q.loaded = true
-	if msg.kind == loadAround && had {
+	switch {
+	case q.letGo:
+		q.settle()
+		q.letGo = q.again
+	case msg.kind == loadAround && had:
 		q.watchCursor(before)
 	}
 	if len(f.rows) == 0 && q.fresh > 0 { // nothing is under the cursor that could be moved

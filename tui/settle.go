@@ -29,7 +29,7 @@ func (q *queue) settled(msg settledMsg) term.Cmd {
 		_, r := outcomeSign(msg.result.Outcome)
 		q.a.say(r, clean)
 	}
-	q.settle()
+	q.letGo = true
 	return q.a.refresh()
 }
 

@@ -97,6 +97,14 @@ func age(now, then time.Time) string {
 	return fmt.Sprintf("%dy", int(d.Hours()/24/365))
 }
 
+// ago is an age in words.
+func ago(now, then time.Time) string {
+	if s := age(now, then); s != "now" {
+		return s + " ago"
+	}
+	return "just now"
+}
+
 // plural counts in words.
 func plural(n int, one, many string) string {
 	if n == 1 {

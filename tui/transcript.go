@@ -161,13 +161,12 @@ func cutLines(lines []string) []string {
 func callEntry(e core.TranscriptEntry) entryView {
 	name, _ := cleanLine(e.Call.Name, 80)
 	args, _ := cleanLine(e.Call.Args, 120)
-	head := "  → " + name + " " + args
 	r := rolePlain
 	status := "not answered yet"
 	if e.Result.Valid() {
 		status, r = resultLine(e.Result)
 	}
-	view := entryView{head: line{r, head + " · " + status, false}, folds: true}
+	view := entryView{head: line{r, "  → " + name + " · " + status + " · " + args, false}, folds: true}
 	view.body = append(view.body, jsonLines("    arguments", json.RawMessage(e.Call.Args))...)
 	if e.Result.Valid() && len(e.Result.Value()) > 0 {
 		view.body = append(view.body, jsonLines("    result", e.Result.Value())...)
@@ -354,12 +353,17 @@ func (v *transcript) draw(r rect) []string {
 	}
 	for i := v.top; i < len(laid) && len(lines) < r.h; i++ {
 		l := laid[i]
-		cursor := l.entry == v.at
-		role := l.role
-		if cursor && (i == 0 || laid[i-1].entry != l.entry) && role != roleWarn {
-			role = roleCursor
+		sign, role := " ", l.role
+		switch first := i == 0 || laid[i-1].entry != l.entry; {
+		case l.entry == v.at && first:
+			sign = "▸"
+			if role != roleWarn {
+				role = roleCursor
+			}
+		case l.entry == v.at:
+			sign = "│"
 		}
-		lines = append(lines, t.spans(r.w, span{roleAccent, " " + flag(cursor, "▸") + " "}, span{role, l.text}))
+		lines = append(lines, t.spans(r.w, span{roleAccent, " " + sign + " "}, span{role, l.text}))
 	}
 	return fill(lines, r)
 }
