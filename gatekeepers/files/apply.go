@@ -144,8 +144,8 @@ func (a *applying) at(p core.FaultPoint) error { return a.r.driver.options.Fault
 func (a *applying) check() error {
 	t := newTree(a.r.disk)
 	for _, b := range a.dispatch.Base {
-		if b.ResultOf != 0 || a.wasMade(b.Target) {
-			continue // not resolved, or made by this apply a moment ago
+		if a.wasMade(b.Target) {
+			continue // by this apply, a moment ago
 		}
 		now, err := a.r.currentVersion(a.ctx, t, a.dispatch.Kind, a.payload, b)
 		if err != nil {

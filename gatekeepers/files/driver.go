@@ -19,6 +19,7 @@ type Options struct {
 	Host      string        // this machine, as it stands in a service; "localhost" when empty
 	User      core.PersonID // who owns the connections that Connect describes
 	Protected []Place       // what no binding may hold or lie in
+	Trusted   []Place       // folders, such as skill sources, whose content is trusted: what is done to them is high-risk
 	Git       string        // the git program; looked up in PATH when empty
 	TempDir   string        // for what git needs while it reads; the system's when empty
 	Fault     core.Fault    // asked at every step of an apply; nil never fails

@@ -335,6 +335,9 @@ func (d *draft) finish() (core.Draft, error) {
 	if d.undo > core.UndoLimit {
 		d.out.Revertible, d.out.Irreversible = false, true
 	}
+	if d.out.WidensTrust = d.trusted(); d.out.WidensTrust || d.out.Irreversible {
+		d.out.AutoApprovable = false
+	}
 	d.payload.Resource = d.r.key
 	d.out.Payload, d.out.Value = encode(d.payload), encode(d.value)
 	d.out.Found = []core.Found{d.r.Unit()}

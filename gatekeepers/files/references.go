@@ -1,6 +1,8 @@
 package files
 
 import (
+	"slices"
+
 	"gatehouse/core"
 )
 
@@ -210,4 +212,35 @@ func (d *draft) folderBase(full string, it item) error {
 		d.value.Entries = &c.entries
 	}
 	return nil
+}
+
+// trusted reports whether the action touches what widens trust (kernel R26): something in such a folder, or a folder
+// that such a one lies in.
+func (d *draft) trusted() bool {
+	places := d.r.driver.options.Trusted
+	if len(places) == 0 {
+		return false
+	}
+	touched, err := chain(d.r.rootPath)
+	if err != nil {
+		return true // cannot tell
+	}
+	for _, target := range d.out.Targets {
+		for _, p := range append(ancestors(target), target) {
+			if info, err := d.r.disk.lstat(p); err == nil {
+				touched = append(touched, idOf(info))
+			}
+		}
+	}
+	for _, place := range places {
+		if slices.Contains(touched, place.ID) {
+			return true
+		}
+		for _, target := range d.out.Targets {
+			if info, err := d.r.disk.lstat(target); err == nil && slices.Contains(place.Above, idOf(info)) {
+				return true
+			}
+		}
+	}
+	return false
 }
