@@ -82,7 +82,8 @@ func block(s string) string {
 type table struct {
 	head  []string
 	rows  [][]string
-	whole bool // no cell is cut
+	whole bool   // no cell is cut
+	ahead string // in front of each row
 }
 
 func newTable(head ...string) *table { return &table{head: head} }
@@ -134,16 +135,17 @@ func (t *table) print(w io.Writer, none string) error {
 			l.WriteString(c)
 			l.WriteString(strings.Repeat(" ", widths[i]-text.Width(c)+2))
 		}
-		b.WriteString(strings.TrimRight(l.String(), " "))
+		b.WriteString(strings.TrimRight(t.ahead+l.String(), " "))
 		b.WriteByte('\n')
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// pairs is a table of names and values.
-func pairs(w io.Writer, named ...[2]string) error {
+// pairs is a table of names and values, none of them cut.
+func pairs(w io.Writer, ahead string, named ...[2]string) error {
 	t := newTable()
+	t.whole, t.ahead = true, ahead
 	for _, p := range named {
 		t.add(p[0], p[1])
 	}

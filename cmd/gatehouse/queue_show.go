@@ -10,6 +10,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"gatehouse/core"
+	"gatehouse/core/text"
 )
 
 // actionObject is what --json prints of an action, and of a question.
@@ -136,16 +137,16 @@ func (a *app) printDetail(d core.Detail) error {
 	x := d.Action
 	fmt.Fprintf(a.out, "%s  %s\n", x.ID, line(x.Draft.Title))
 	rows := [][2]string{
-		{"  state", stateWords(core.QueueRow{Summary: x.Summary()})},
-		{"  risk", riskReasons(x)},
-		{"  kind", fmt.Sprintf("%s, lane %s", x.Draft.Kind, x.Draft.Lane)},
-		{"  session", fmt.Sprintf("%s (%s)", d.SessionName, x.Session)},
-		{"  binding", fmt.Sprintf("%s, %s, connection %s", x.Binding, x.Gatekeeper, x.Connection)},
-		{"  asked for by", callerWords(x.Caller) + ", " + stamp(x.CreatedAt)},
+		{"state", stateWords(core.QueueRow{Summary: x.Summary()})},
+		{"risk", riskReasons(x)},
+		{"kind", fmt.Sprintf("%s, lane %s", x.Draft.Kind, x.Draft.Lane)},
+		{"session", fmt.Sprintf("%s (%s)", d.SessionName, x.Session)},
+		{"binding", fmt.Sprintf("%s, %s, connection %s", x.Binding, x.Gatekeeper, x.Connection)},
+		{"asked for by", callerWords(x.Caller) + ", " + stamp(x.CreatedAt)},
 	}
 	add := func(name, value string) {
 		if value != "" {
-			rows = append(rows, [2]string{"  " + name, value})
+			rows = append(rows, [2]string{"" + name, value})
 		}
 	}
 	for _, r := range d.Refs {
@@ -172,7 +173,7 @@ func (a *app) printDetail(d core.Detail) error {
 		add("its session had read", unitWords(d.Observed))
 	}
 	add("digest", x.Digest.String())
-	if err := pairs(a.out, rows...); err != nil {
+	if err := pairs(a.out, "  ", rows...); err != nil {
 		return err
 	}
 	for _, f := range x.Draft.Fields {
@@ -185,17 +186,17 @@ func (a *app) printQuestion(d core.Detail) error {
 	q := d.Question
 	fmt.Fprintf(a.out, "%s  %s\n", q.ID, line(q.Text))
 	rows := [][2]string{
-		{"  state", string(q.State)},
-		{"  session", fmt.Sprintf("%s (%s)", d.SessionName, q.Session)},
-		{"  asked by", callerWords(q.Caller) + ", " + stamp(q.AskedAt)},
+		{"state", string(q.State)},
+		{"session", fmt.Sprintf("%s (%s)", d.SessionName, q.Session)},
+		{"asked by", callerWords(q.Caller) + ", " + stamp(q.AskedAt)},
 	}
 	if len(q.Choices) > 0 {
-		rows = append(rows, [2]string{"  choices", strings.Join(q.Choices, " | ")})
+		rows = append(rows, [2]string{"choices", strings.Join(q.Choices, " | ")})
 	}
 	if q.Answer != "" {
-		rows = append(rows, [2]string{"  answer", q.Answer}, [2]string{"  answered by", fmt.Sprintf("%s, %s", q.DecidedBy, stamp(q.DecidedAt))})
+		rows = append(rows, [2]string{"answer", q.Answer}, [2]string{"answered by", fmt.Sprintf("%s, %s", q.DecidedBy, stamp(q.DecidedAt))})
 	}
-	return pairs(a.out, rows...)
+	return pairs(a.out, "  ", rows...)
 }
 
 // riskReasons says why a risk is high (kernel R26).
@@ -262,7 +263,8 @@ func unitWords(units []core.Unit) string {
 }
 
 // printField prints one field of what will be sent: a text of several lines as
-// a diff, anything else before and after.
+// a diff, anything else before and after. It says when something was hidden in
+// the field that a terminal would not have shown.
 func (a *app) printField(f core.Field) {
 	before, after := fieldText(f.Before), fieldText(f.After)
 	name := line(f.Name)
@@ -281,12 +283,14 @@ func (a *app) printField(f core.Field) {
 		}
 	default:
 		fmt.Fprintf(a.out, "\n  %s\n", name)
-		diff := udiff.Unified("before", "after", orEmpty(before), orEmpty(after))
-		for _, l := range strings.Split(strings.TrimSuffix(block(diff), "\n"), "\n") {
-			if l != "--- before" && l != "+++ after" {
-				fmt.Fprintf(a.out, "  %s\n", l)
-			}
-		}
+		// The first two lines name the sides; a later one that looks like them is content.
+		diff := strings.SplitN(udiff.Unified("before", "after", orEmpty(before), orEmpty(after)), "\n", 3)
+		fmt.Fprintf(a.out, "  %s\n", indent(diff[len(diff)-1]))
+	}
+	_, hiddenBefore := text.CleanBlock(orEmpty(before))
+	_, hiddenAfter := text.CleanBlock(orEmpty(after))
+	if hiddenBefore || hiddenAfter {
+		fmt.Fprintf(a.out, "  ! %s holds characters that are not shown; --json has them escaped\n", name)
 	}
 }
 

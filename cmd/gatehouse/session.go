@@ -115,7 +115,7 @@ func (a *app) printSession(ctx context.Context, p *parts, ref string) error {
 		waiting = "nothing"
 	}
 	return pairs(
-		a.out,
+		a.out, "",
 		[2]string{"session", string(s.ID)},
 		[2]string{"name", s.Name},
 		[2]string{"state", string(s.State)},
@@ -223,7 +223,7 @@ func (a *app) bind(ctx context.Context, r core.BindRequest) error {
 		return a.object(objectOfBinding(b))
 	}
 	return pairs(
-		a.out,
+		a.out, "",
 		[2]string{"session", string(b.Session)},
 		[2]string{"binding", string(b.Name)},
 		[2]string{"resource", b.URL},
