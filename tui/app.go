@@ -364,5 +364,5 @@ func (a *app) over() view {
 
 // body is the room of the views.
 func (a *app) body() rect {
-	return rect{a.size.w, a.size.h - len(a.header()) - 2}
+	return rect{a.size.w, a.size.h - a.headerHeight() - 2}
 }

@@ -2,8 +2,6 @@ package tui
 
 import (
 	"fmt"
-
-	"gatehouse/core/text"
 )
 
 func sizeText(r rect) string { return fmt.Sprintf("%d×%d", r.w, r.h) }
@@ -12,9 +10,8 @@ func sizeText(r rect) string { return fmt.Sprintf("%d×%d", r.w, r.h) }
 func (a *app) header() []string {
 	w := a.size.w
 	left := append([]span{{roleTitle, " gatehouse  "}}, a.needs()...)
-	wide := w >= 100 && a.size.h >= 30
 	var lines []string
-	if wide {
+	if a.tall() {
 		lines = append(lines,
 			a.theme.ends(w, left, []span{{roleMuted, plural(a.head.sessions, "session", "sessions") + " "}}),
 			a.theme.ends(w, append([]span{{rolePlain, " "}}, a.tabs()...), []span{{roleAccent, "?"}, {roleMuted, " help "}}))
@@ -30,6 +27,21 @@ func (a *app) header() []string {
 		lines = append(lines, a.theme.spans(w, span{roleDanger, " ! " + a.broken + "; no decisions"}))
 	}
 	return lines
+}
+
+// tall reports room for a second line of the header.
+func (a *app) tall() bool { return a.size.w >= 100 && a.size.h >= 30 }
+
+// headerHeight is how many lines header draws.
+func (a *app) headerHeight() int {
+	n := 1
+	if a.tall() {
+		n++
+	}
+	if a.broken != "" {
+		n++
+	}
+	return n
 }
 
 // needs are the counts, nothing said of what is none.
@@ -96,7 +108,7 @@ func (a *app) footer() string {
 	}
 	for _, c := range a.keys.footerKeys(a.top().place()) {
 		key, title := keyLabel(c.keys[0]), " "+c.title
-		w := text.Width(key) + text.Width(title)
+		w := columns(key) + columns(title)
 		if used+w > room {
 			break
 		}

@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"gatehouse/core/text"
 )
 
 // cut returns the columns [from, from+width) of a clean line. A character that
 // lies across an edge is left out, a space in its place on the left.
 func cut(line string, from, width int) string {
+	if from == 0 && columns(line) <= width {
+		return line
+	}
 	if width < 1 {
 		return ""
 	}
@@ -19,9 +20,6 @@ func cut(line string, from, width int) string {
 			return ""
 		}
 		return line[from:min(len(line), from+width)]
-	}
-	if from == 0 && text.Width(line) <= width {
-		return line
 	}
 	var b strings.Builder
 	at := 0

@@ -63,7 +63,7 @@ func (d *detail) scroll(by int, r rect) {
 	d.top = min(max(d.top+by, 0), d.lastTop(r))
 }
 
-func (d *detail) lastTop(r rect) int { return max(len(d.layout(r.w - 1))-r.h, 0) }
+func (d *detail) lastTop(r rect) int { return max(len(d.layout(r.w-1))-r.h, 0) }
 
 // sideways moves what does not flow.
 func (d *detail) sideways(by int) { d.left = max(d.left+by, 0) }

@@ -278,7 +278,9 @@ func quote(s string) json.RawMessage {
 	return raw
 }
 
-func (k *fakeKernel) Peek(_ context.Context, id core.ActionID) (core.Detail, error) { return k.detail(id) }
+func (k *fakeKernel) Peek(_ context.Context, id core.ActionID) (core.Detail, error) {
+	return k.detail(id)
+}
 
 func (k *fakeKernel) Show(_ context.Context, id core.ActionID, _ core.Authority) (core.Detail, error) {
 	k.shows++

@@ -18,20 +18,20 @@ type rect struct{ w, h int }
 // pad fills a line with spaces to a width, and cuts one that is too long. The
 // line holds no sequences.
 func pad(line string, width int) string {
-	w := text.Width(line)
+	w := columns(line)
 	if w > width {
 		line = text.Truncate(line, width)
-		w = text.Width(line)
+		w = columns(line)
 	}
 	return line + spaces(width-w)
 }
 
 // right is pad with the spaces in front.
 func right(line string, width int) string {
-	w := text.Width(line)
+	w := columns(line)
 	if w > width {
 		line = text.Truncate(line, width)
-		w = text.Width(line)
+		w = columns(line)
 	}
 	return spaces(width-w) + line
 }
@@ -64,9 +64,9 @@ func (t *theme) spans(width int, pieces ...span) string {
 			break
 		}
 		cut := p.text
-		if w := text.Width(cut); w > left {
+		if w := columns(cut); w > left {
 			cut = text.Truncate(cut, left)
-			left -= text.Width(cut)
+			left -= columns(cut)
 		} else {
 			left -= w
 		}
@@ -90,7 +90,7 @@ func (t *theme) ends(width int, left, rightPieces []span) string {
 func widthOf(pieces []span) int {
 	w := 0
 	for _, p := range pieces {
-		w += text.Width(p.text)
+		w += columns(p.text)
 	}
 	return w
 }
@@ -106,14 +106,14 @@ func (t *theme) joint(width int, titleRole role, title, note string, at int, sig
 	pieces := []span{{roleMuted, strings.Repeat("─", lead)}}
 	used := lead
 	if title != "" {
-		title = " " + text.Truncate(title, max(width-lead-3-text.Width(note)-3*min(text.Width(note), 1), 8)) + " "
+		title = " " + text.Truncate(title, max(width-lead-3-columns(note)-3*min(columns(note), 1), 8)) + " "
 		pieces = append(pieces, span{titleRole, title})
-		used += text.Width(title)
+		used += columns(title)
 	}
 	tail := 0
-	if note != "" && used+text.Width(note)+4 <= width {
+	if note != "" && used+columns(note)+4 <= width {
 		note = " " + note + " "
-		tail = text.Width(note) + 1
+		tail = columns(note) + 1
 	} else {
 		note = ""
 	}
@@ -146,7 +146,7 @@ func wrap(line string, width int) []string { return wrapHanging(line, width, 0) 
 
 // wrapHanging is wrap with spaces in front of each line but the first.
 func wrapHanging(line string, width, hang int) []string {
-	if width <= hang || text.Width(line) <= width {
+	if width <= hang || columns(line) <= width {
 		return []string{line}
 	}
 	var out []string
@@ -159,7 +159,7 @@ func wrapHanging(line string, width, hang int) []string {
 		current, w, room = "", 0, width-hang
 	}
 	for i, word := range strings.Split(line, " ") {
-		ww := text.Width(word)
+		ww := columns(word)
 		if i > 0 && w+1+ww <= room {
 			current, w = current+" "+word, w+1+ww
 			continue
@@ -178,7 +178,7 @@ func wrapHanging(line string, width, hang int) []string {
 			}
 			current += head
 			word = word[len(head):]
-			ww = text.Width(word)
+			ww = columns(word)
 			flush()
 		}
 		current, w = current+word, w+ww

@@ -5,7 +5,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"gatehouse/core/text"
 	"gatehouse/tui/term"
 )
 
@@ -123,7 +122,7 @@ func (in *input) draw(width int) string {
 			after += g
 		}
 	}
-	if over := text.Width(before) + 1 - width; over > 0 {
+	if over := columns(before) + 1 - width; over > 0 {
 		before = cut(before, over, width)
 	}
 	return pad(before+"▏"+after, width)

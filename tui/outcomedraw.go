@@ -1,9 +1,5 @@
 package tui
 
-import (
-	"gatehouse/core/text"
-)
-
 // drawOutcome shows what became of a plan: the counts on its title, what needs a
 // person on top with the next step beside it.
 func (p *planView) drawOutcome(r rect) []string {
@@ -55,7 +51,7 @@ func (p *planView) drawOutcomeLine(l outcomeLine, width int, cursor bool) string
 	}
 	tail := []span{{roleMuted, suffix("  ", next) + " "}}
 	room := max(width-widthOf(pieces)-widthOf(tail), 0)
-	noteRoom := min(text.Width(note), max(room*55/100, room-text.Width(l.title)-2))
+	noteRoom := min(columns(note), max(room*55/100, room-columns(l.title)-2))
 	titleRoom := max(room-noteRoom-2, 0)
 	pieces = append(pieces, span{rolePlain, pad(l.title, titleRoom) + "  "}, span{signRole, pad(note, noteRoom)})
 	pieces = append(pieces, tail...)
@@ -64,4 +60,3 @@ func (p *planView) drawOutcomeLine(l outcomeLine, width int, cursor bool) string
 	}
 	return p.a.theme.spans(width, pieces...)
 }
-

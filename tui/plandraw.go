@@ -172,7 +172,7 @@ func (p *planView) drawItem(row planRow, width int, first bool) string {
 		{rolePlain, pad(verdict, 8)},
 	}
 	room := max(width-widthOf(pieces)-1, 0)
-	noteRoom := min(text.Width(note), max(room*6/10, room-text.Width(title)-2))
+	noteRoom := min(columns(note), max(room*6/10, room-columns(title)-2))
 	titleRoom := max(room-noteRoom-2, 0)
 	pieces = append(pieces, span{rolePlain, pad(title, titleRoom)}, span{rolePlain, "  "}, span{noteRole, text.Truncate(note, noteRoom)})
 	return p.a.theme.spans(width, pieces...)

@@ -193,7 +193,6 @@ func draftSpan(l looks) span {
 	return span{roleAccent, "x"}
 }
 
-
 func idWidth(rows []row) int {
 	most := core.ActionID(99)
 	for _, r := range rows {

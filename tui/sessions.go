@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"gatehouse/core"
-	"gatehouse/core/text"
 	"gatehouse/tui/term"
 )
 
@@ -183,10 +182,10 @@ func sessionColumns(width int, name, state, pending, units, changed, waits strin
 		nameWidth = 30
 	}
 	line := "   " + pad(name, nameWidth) + "  " + pad(state, 17) + right(pending, 8) + right(units, 7)
-	if text.Width(line)+9 <= width {
+	if columns(line)+9 <= width {
 		line += right(changed, 9)
 	}
-	if room := width - text.Width(line) - 3; room >= 12 {
+	if room := width - columns(line) - 3; room >= 12 {
 		line += "   " + pad(waits, room)
 	}
 	return pad(line, width)

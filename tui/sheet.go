@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 
-	"gatehouse/core/text"
 	"gatehouse/tui/term"
 )
 
@@ -243,7 +242,7 @@ func (s *sheet) draw(r rect) []string {
 
 func (s *sheet) drawLine(t *theme, r rect) string {
 	label := "  " + s.q.label + " "
-	room := r.w - text.Width(label) - 2
+	room := r.w - columns(label) - 2
 	if s.focus == partLine {
 		return t.spans(r.w, span{roleAccent, label}, span{rolePlain, s.line.draw(room)})
 	}

@@ -4,14 +4,14 @@ package tui
 type role uint8
 
 const (
-	rolePlain role = iota
-	roleTitle      // the name of the program, titles of panes
-	roleAccent     // the one accent: keys, the cursor's row
-	roleMuted      // what stands behind: ages, rules between panes
-	roleDanger     // dangerous or failed, and nothing else
-	roleWarn       // has to be looked at: drifted, unknown, unseen
-	roleGood       // applied
-	roleAdded      // lines of a diff
+	rolePlain  role = iota
+	roleTitle       // the name of the program, titles of panes
+	roleAccent      // the one accent: keys, the cursor's row
+	roleMuted       // what stands behind: ages, rules between panes
+	roleDanger      // dangerous or failed, and nothing else
+	roleWarn        // has to be looked at: drifted, unknown, unseen
+	roleGood        // applied
+	roleAdded       // lines of a diff
 	roleRemoved
 	roleHunk
 	roleCursor // the row under the cursor
