@@ -25,7 +25,8 @@ type Options struct {
 	Fault       Fault   // nil is NoFault
 	Checks      []Check // run after the narrowing
 	Cap         int     // 0 is DefaultCap
-	RequireKey  bool    // decisions need a terminal or an operator key (kernel R34)
+	Budgets     []Budget
+	RequireKey  bool // decisions need a terminal or an operator key (kernel R34)
 	Log         *slog.Logger
 
 	// BaseDeadline is how long the base query of the next item may hold back the outcome of the last; 0 is 1 s (kernel R19).
@@ -44,6 +45,7 @@ type Kernel struct {
 	fault        Fault
 	checks       []Check
 	cap          int
+	budgets      []Budget
 	requireKey   bool
 	log          *slog.Logger
 	baseDeadline time.Duration
@@ -65,7 +67,7 @@ func New(o Options) (*Kernel, error) {
 	k := &Kernel{
 		store: o.Store, gatekeepers: make(map[string]Gatekeeper, len(o.Gatekeepers)),
 		clock: o.Clock, rand: o.Rand, alive: o.Alive, egress: o.Egress, fault: o.Fault,
-		checks: append([]Check{narrowing{}}, o.Checks...), cap: o.Cap, requireKey: o.RequireKey,
+		checks: append([]Check{narrowing{}}, o.Checks...), cap: o.Cap, budgets: o.Budgets, requireKey: o.RequireKey,
 		log: o.Log, baseDeadline: o.BaseDeadline, resources: make(map[resourceKey]Resource),
 	}
 	if k.egress == nil {
@@ -135,7 +137,7 @@ func (k *Kernel) resource(ctx context.Context, connection Connection, url string
 	if !known {
 		return nil, notFound("gatekeeper", connection.Kind, "this program has no driver of that kind")
 	}
-	r, err := g.Open(ctx, connection, url)
+	r, err := openGuarded(ctx, g, connection, url)
 	if err != nil {
 		return nil, err
 	}

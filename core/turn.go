@@ -14,7 +14,7 @@ const (
 	TurnRunning   TurnState = "running"
 	TurnSuspended TurnState = "suspended" // waits for decisions or answers, durably (kernel R27)
 	TurnDone      TurnState = "done"
-	TurnFailed    TurnState = "failed" // the model could not be asked; continuing asks it again
+	TurnFailed    TurnState = "failed" // the model could not or must not be asked; continuing asks it again
 )
 
 // TurnEnd is why a turn stopped running. The zero value is a turn that has not ended.
@@ -28,6 +28,8 @@ const (
 	TurnEndTime    TurnEnd = "time-limit" // kernel R29
 	TurnEndDenied  TurnEnd = "denied"     // rejected under DenialEnd (kernel R28)
 	TurnEndModel   TurnEnd = "model"      // the state is TurnFailed
+	TurnEndBudget  TurnEnd = "budget"     // nothing may be asked before there is more of it; the state is TurnFailed
+	TurnEndContext TurnEnd = "context"    // the model takes no more; a new turn begins without what was said so far
 )
 
 // DenialPolicy says what a rejection does to the turn that asked (kernel R28).
@@ -121,12 +123,6 @@ type ToolCall struct {
 	ID   string `json:"id"`
 	Name string `json:"name"` // NAME.method, or ToolAsk
 	Args string `json:"args"` // JSON as the model wrote it; it may be malformed
-}
-
-// Usage is what a response cost, as the provider counts it.
-type Usage struct {
-	Input  int `json:"input,omitempty"`
-	Output int `json:"output,omitempty"`
 }
 
 // Response is what a model said and asks for. One without calls ends the turn.

@@ -3,8 +3,12 @@ package core
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
+
+// ErrContextFull says that a model takes no request as long as this one.
+var ErrContextFull = errors.New("the conversation no longer fits the model's context")
 
 // Model is a provider of responses. It is asked through Kernel.AskModel, which asks the egress policy first.
 type Model interface {
@@ -13,7 +17,8 @@ type Model interface {
 	// Destination is what the egress policy is asked about: a host, or "local" for one on this machine.
 	Destination() string
 	// Complete gives the next response. OnDelta is called on the same goroutine with text as it arrives, and may be nil.
-	// It ends soon after the context does. Any error leaves the turn failed, to be continued.
+	// It ends soon after the context does. Any error leaves the turn failed, to be continued; one that is ErrContextFull
+	// ends it. The usage of a response counts beside an error too.
 	Complete(ctx context.Context, request Request, onDelta func(string)) (Response, error)
 }
 
@@ -81,16 +86,29 @@ func (e *ModelError) Error() string { return fmt.Sprintf("model %s: %v", e.Model
 
 func (e *ModelError) Unwrap() error { return e.Err }
 
-// AskModel asks the egress policy, writes its row, and then the model. Nothing of the response is stored.
+// AskModel asks the egress policy, writes its row, and then the model. Nothing of the response is stored but what it took;
+// beside a *ModelError the response says that too.
 func (k *Kernel) AskModel(ctx context.Context, lease Lease, m Model, r Request, onDelta func(string)) (Response, error) {
+	metered, price, err := k.meter(m)
+	if err != nil {
+		return Response{}, err
+	}
 	rule, err := k.egress.Ask(ctx, EgressRequest{Sink: "model", Session: r.Session, Destination: m.Destination(), Bytes: r.bytes()})
 	if err != nil {
 		return Response{}, &ModelError{Model: m.Name(), Err: fmt.Errorf("egress: %w", err)}
 	}
+	spending := Spending{Session: r.Session, Turn: r.Turn, Step: r.Step, Model: m.Name(), At: k.clock.Now()}
 	err = k.store.Write(ctx, func(tx Tx) error {
 		turn, err := leasedTurn(tx, lease)
 		if err != nil {
 			return err
+		}
+		if metered {
+			spending.Usage = Usage{Input: EstimateTokens(r.bytes()), Estimated: true}
+			spending.Usage.Cost = price.Of(spending.Usage)
+			if err := tx.InsertSpending(&spending); err != nil {
+				return err
+			}
 		}
 		return tx.Append(Entry{
 			At: k.clock.Now(), Type: EventEgress, Session: r.Session, Turn: r.Turn, Actor: turn.caller(0, "").actor(),
@@ -102,8 +120,39 @@ func (k *Kernel) AskModel(ctx context.Context, lease Lease, m Model, r Request, 
 		return Response{}, err
 	}
 	response, err := m.Complete(ctx, r, onDelta)
+	response.Usage.Cost = price.Of(response.Usage)
+	if counted := k.count(ctx, spending, response.Usage); counted != nil {
+		return Response{}, errors.Join(counted, err)
+	}
 	if err != nil {
-		return Response{}, &ModelError{Model: m.Name(), Err: err}
+		return Response{Usage: response.Usage}, &ModelError{Model: m.Name(), Err: err}
 	}
 	return response, k.fault.At(FaultTurnResponse)
+}
+
+// meter is how a model counts. One without a price cannot be held to a budget of cost.
+func (k *Kernel) meter(m Model) (metered bool, price Price, err error) {
+	meter, metered := m.(Metered)
+	if !metered {
+		return false, Price{}, nil
+	}
+	price, known := meter.Price()
+	if !known && k.hasCostBudget() {
+		return true, price, &ModelError{Model: m.Name(), Err: errors.New("there is a budget of cost, and no price of this model")}
+	}
+	return true, price, nil
+}
+
+// count puts what a response took in the place of what was estimated, also when the context is over.
+func (k *Kernel) count(ctx context.Context, s Spending, u Usage) error {
+	if s.ID == 0 && u == (Usage{}) {
+		return nil
+	}
+	s.Usage = u
+	return k.store.Write(context.WithoutCancel(ctx), func(tx Tx) error {
+		if s.ID == 0 {
+			return tx.InsertSpending(&s)
+		}
+		return tx.SetSpending(s.ID, u)
+	})
 }

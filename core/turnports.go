@@ -50,6 +50,8 @@ type turnsView interface {
 	// Waiting lists what keeps a turn from going on after a step: awaited actions that are pending or claimed and
 	// questions that are open (kernel R27), in id order. Step 0 is all of the turn.
 	Waiting(session SessionID, turn, step int) ([]Waiting, error)
+	// Spent sums what models took since a moment; an empty session is all. One estimate makes the sum an estimate.
+	Spent(session SessionID, since time.Time) (Usage, error)
 }
 
 type turnsTx interface {
@@ -67,6 +69,9 @@ type turnsTx interface {
 	// DeliverMessages and TellNotices mark what a step's model was told; what was told before stays as it is.
 	DeliverMessages(session SessionID, turn, step int, ids []int64) error
 	TellNotices(session SessionID, turn, step int, ids []int64) error
+	// InsertSpending gives the row its id; SetSpending puts what was counted in the place of an estimate.
+	InsertSpending(*Spending) error
+	SetSpending(id int64, u Usage) error
 }
 
 type questionView interface {

@@ -374,7 +374,7 @@ func (k *Kernel) endTurn(tx Tx, before Turn, end TurnEnd, why string) (Turn, err
 	after := before
 	k.pause(&after)
 	after.State, after.End, after.Reason, after.StopAsked = TurnDone, end, before.endReason(end, why), false
-	if end == TurnEndModel {
+	if end == TurnEndModel || end == TurnEndBudget {
 		after.State = TurnFailed
 	} else if err := k.withdrawQuestions(tx, before); err != nil {
 		return before, err

@@ -28,6 +28,7 @@ type Next struct {
 	Calls   []ToolCall    // for NextCalls: the unanswered ones, in order
 	Request Request       // for NextModel; tools and system text are the runner's to add
 	Waiting []Waiting     // for NextSuspended
+	Budgets []Standing    // for NextModel and NextEnded: those of which four fifths are spent
 
 	closed bool
 }
@@ -84,6 +85,12 @@ func (k *Kernel) decideNext(tx Tx, next *Next) error {
 	if err != nil {
 		return err
 	}
+	budgets, err := k.standings(tx, turn.Session)
+	if err != nil {
+		return err
+	}
+	next.Budgets = slices.DeleteFunc(slices.Clone(budgets), func(s Standing) bool { return !s.Near() })
+	spent, over := reached(budgets)
 	switch {
 	case denied:
 		return k.endNext(tx, next, TurnEndDenied, denial)
@@ -93,6 +100,8 @@ func (k *Kernel) decideNext(tx Tx, next *Next) error {
 		return k.endNext(tx, next, TurnEndSteps, "")
 	case turn.overtime(k.clock.Now()):
 		return k.endNext(tx, next, TurnEndTime, "")
+	case over:
+		return k.endNext(tx, next, TurnEndBudget, spent.String()+", nothing more may be asked")
 	}
 	next.Do = NextModel
 	next.Request, err = k.buildRequest(tx, turn, step.Number+1, messages)
@@ -259,6 +268,9 @@ func (k *Kernel) buildRequest(v View, turn Turn, step int, messages []Message) (
 	}
 	if r.History, err = rows.exchanges(); err != nil {
 		return r, err
+	}
+	if full := rows.fullBefore(turn.Number); full > 0 {
+		r.History = slices.DeleteFunc(r.History, func(e Exchange) bool { return e.Turn <= full })
 	}
 	notices, err := v.UntoldNotices(turn.Session)
 	if err != nil {

@@ -134,6 +134,17 @@ func (r transcriptRows) exchanges() ([]Exchange, error) {
 	return out, nil
 }
 
+// fullBefore is the last turn before one that ended because the model took no more; what was said up to it is left out.
+func (r transcriptRows) fullBefore(turn int) int {
+	full := 0
+	for _, t := range r.turns {
+		if t.Number < turn && t.End == TurnEndContext {
+			full = t.Number
+		}
+	}
+	return full
+}
+
 func (r transcriptRows) entries() ([]TranscriptEntry, error) {
 	var out []TranscriptEntry
 	next := 0

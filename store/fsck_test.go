@@ -71,7 +71,7 @@ func TestFsckOfADamagedFileIsAFinding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	overwrite(t, path, info.Size()/2/4096*4096, []byte(strings.Repeat("x", 8*4096)))
+	overwrite(t, path, info.Size()*3/4/4096*4096, []byte(strings.Repeat("x", 8*4096)))
 	damaged := openAt(t, path)
 	found, err := damaged.Fsck(background)
 	if err != nil || found.OK() || found.FirstBad.Reason == "" || strings.Contains(found.FirstBad.Reason, "\n") {

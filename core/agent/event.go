@@ -19,6 +19,8 @@ const (
 	EventCalling   EventKind = "calling"   // Call is about to run
 	EventEntry     EventKind = "entry"     // Entry is stored
 	EventSuspended EventKind = "suspended" // Waiting is what has to be settled first
+	EventUsage     EventKind = "usage"     // Usage is what the response that was just made took
+	EventWarning   EventKind = "warning"   // Text is one line about a budget, told once a run and budget
 )
 
 // Event is one thing that happened in a running turn.
@@ -30,6 +32,7 @@ type Event struct {
 	Call    core.ToolCall
 	Entry   core.TranscriptEntry
 	Waiting []core.Waiting
+	Usage   core.Usage
 }
 
 // valueWidth is how many code points of arguments and results a plain line shows.

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"gatehouse/core"
@@ -70,7 +71,8 @@ func (o Options) drive(ctx context.Context, lease core.Lease, err error) (Report
 // runner drives one turn. It is for one goroutine.
 type runner struct {
 	Options
-	lease core.Lease
+	lease  core.Lease
+	warned []core.Budget
 }
 
 func (r *runner) observe(e Event) {
@@ -104,12 +106,17 @@ func (r *runner) loop(ctx context.Context) (Report, error) {
 
 // do carries out what comes next; left reports that the turn is no longer this runner's.
 func (r *runner) do(ctx context.Context, next core.Next) (report Report, left bool, err error) {
+	r.warn(next)
 	switch next.Do {
 	case core.NextModel:
 		err = r.ask(ctx, next)
 		var failed *core.ModelError
 		if errors.As(err, &failed) {
-			report, err = r.end(ctx, core.TurnEndModel, failed.Error())
+			end := core.TurnEndModel
+			if errors.Is(err, core.ErrContextFull) {
+				end = core.TurnEndContext
+			}
+			report, err = r.end(ctx, end, failed.Error())
 			return report, true, err
 		}
 		return report, false, err
@@ -128,6 +135,16 @@ func (r *runner) do(ctx context.Context, next core.Next) (report Report, left bo
 		r.lease = core.Lease{}
 		r.entry(next.Turn.Entry())
 		return Report{Turn: next.Turn}, true, nil
+	}
+}
+
+// warn tells once of each budget that is nearly spent.
+func (r *runner) warn(next core.Next) {
+	for _, s := range next.Budgets {
+		if !slices.Contains(r.warned, s.Budget) {
+			r.warned = append(r.warned, s.Budget)
+			r.observe(Event{Kind: EventWarning, Turn: next.Turn.Number, Text: s.String()})
+		}
 	}
 }
 
@@ -161,6 +178,9 @@ func (r *runner) ask(ctx context.Context, next core.Next) error {
 		deltas++
 		r.observe(Event{Kind: EventDelta, Turn: request.Turn, Step: request.Step, Text: text})
 	})
+	if response.Usage != (core.Usage{}) {
+		r.observe(Event{Kind: EventUsage, Turn: request.Turn, Step: request.Step, Usage: response.Usage})
+	}
 	if err != nil {
 		if deltas > 0 {
 			r.observe(Event{Kind: EventDiscarded, Turn: request.Turn, Step: request.Step})

@@ -7,7 +7,7 @@ CREATE TABLE turn (
     number        INTEGER NOT NULL CHECK (number > 0),
     version       INTEGER NOT NULL CHECK (version > 0),
     state         TEXT    NOT NULL CHECK (state IN ('running', 'suspended', 'done', 'failed')),
-    ended         TEXT    NOT NULL CHECK (ended IN ('', 'done', 'stopped', 'step-limit', 'time-limit', 'denied', 'model')),
+    ended         TEXT    NOT NULL CHECK (ended IN ('', 'done', 'stopped', 'step-limit', 'time-limit', 'denied', 'model', 'budget', 'context')),
     reason        TEXT    NOT NULL,
     model         TEXT    NOT NULL,
     source        TEXT    NOT NULL, -- where the front door finds the model again
