@@ -230,8 +230,11 @@ func TestF13_AsGitSaysWithPendingOnTop(t *testing.T) {
 			t.Errorf("pending diff lacks %q: %s", line, diff.Pending)
 		}
 	}
-	if got := b.diff("site").Pending; strings.Contains(got, "secret") {
-		t.Errorf("diff of site: got %s", got)
+	if got := b.diff("site"); strings.Contains(got.Pending, "secret") || strings.Contains(got.Unstaged, "mod") || got.Unstaged == "" {
+		t.Errorf("diff of site: got %+v", got)
+	}
+	if got := b.status("site").Entries; len(got) != 2 {
+		t.Errorf("status of site: got %+v", got)
 	}
 	if got := b.log("site").Commits; len(got) != 1 {
 		t.Errorf("log of site: got %+v", got)

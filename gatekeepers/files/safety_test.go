@@ -280,3 +280,51 @@ func TestF12_DotGitIsNotThereBySpellingOrCase(t *testing.T) {
 		}
 	}
 }
+
+// An action means nothing at another folder, however alike, nor at one that was put in the place of its own.
+func TestAnActionBelongsToItsFolder(t *testing.T) {
+	content := map[string]string{"a.txt": "a"}
+	b, other := newBench(t, content), newBench(t, content)
+	id, _ := b.queue(opEdit, "path", "a.txt", "old", "a", "new", "b")
+	if o, err := other.res.Apply(context.Background(), b.dispatch(id)); !core.IsNotSent(err) {
+		t.Errorf("apply: got %+v %v, want nothing sent", o, err)
+	}
+	if _, err := other.res.Current(context.Background(), b.dispatch(id)); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("current: got %v, want not found", err)
+	}
+	other.actions, other.order = b.actions, b.order
+	if f := other.read(opRead, "path", "a.txt"); len(f.Projected) != 0 || len(f.Incomplete) != 1 {
+		t.Errorf("read: projected %v, incomplete %v", f.Projected, f.Incomplete)
+	}
+	other.wantDisk("a.txt", "a")
+}
+
+// The file that was looked at is swapped for a link, or another file, right before it is opened.
+func TestF4_AFileSwappedBetweenLookAndOpen(t *testing.T) {
+	b := newBench(t, map[string]string{"a.txt": "a", ".git/config": "hush", "d/b.txt": "b"})
+	r, ok := b.res.(*resource)
+	if !ok {
+		t.Fatal("not a resource of this package")
+	}
+	for _, target := range []string{".git/config", "d/b.txt"} {
+		swapped := false
+		r.disk.watch = func(what, name string) {
+			if what != "open" || name != "a.txt" || swapped {
+				return
+			}
+			swapped = true
+			if err := os.Remove(filepath.Join(b.dir, "a.txt")); err != nil {
+				t.Error(err)
+			}
+			b.link(target, "a.txt")
+		}
+		if f, err := b.tryRead(opRead, "path", "a.txt"); err == nil || !swapped {
+			t.Errorf("read: got %s, swapped %v; want a refusal", f.Value, swapped)
+		}
+		r.disk.watch = nil
+		if err := os.Remove(filepath.Join(b.dir, "a.txt")); err != nil {
+			t.Fatal(err)
+		}
+		b.disk("a.txt", "a")
+	}
+}
