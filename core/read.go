@@ -49,7 +49,10 @@ func lookAheadIn(v actionView, c *callInProgress, call Call, extra []Selector, b
 			return nil, err
 		}
 		journal := buildJournal(upTo(live, before))
-		wider := c.resource.Extend(intent, journal)
+		wider, err := c.extended(intent, journal)
+		if err != nil {
+			return nil, err
+		}
 		if len(wider.Targets) > len(intent.Targets) || len(wider.Units) > len(intent.Units) {
 			intent = wider
 			continue

@@ -130,7 +130,7 @@ func (k *Kernel) Bind(ctx context.Context, r BindRequest) (Binding, error) {
 	if err != nil {
 		return Binding{}, err
 	}
-	resource, err := g.Open(ctx, connection, url)
+	resource, err := openGuarded(ctx, g, connection, url)
 	if err != nil {
 		return Binding{}, unbindable(err)
 	}
