@@ -217,6 +217,10 @@ func (l *connectionLane) claim(ctx context.Context, call *callInProgress, r *rea
 		}
 		return l.claimRow(tx, call, r, current)
 	})
+	var undo *undoError
+	if errors.As(err, &undo) {
+		return l.unasked(ctx, call, undo)
+	}
 	if err != nil {
 		return err
 	}
@@ -240,7 +244,7 @@ func (l *connectionLane) claimRow(tx Tx, call *callInProgress, r *readyAction, c
 	if current.Undo != nil {
 		var err error
 		if after.UndoSize, err = tx.StoreUndo(a.ID, current.Undo); err != nil {
-			return held(OutcomeSkipped, "undo data could not be kept: %s", cleanReason(err.Error()))
+			return undoFault(err)
 		}
 	}
 	if err := change(tx, a, &after); err != nil {
@@ -260,6 +264,15 @@ func (l *connectionLane) claimRow(tx Tx, call *callInProgress, r *readyAction, c
 	}
 	// What a kill from here on leaves behind is exactly this.
 	return tx.SetPlanItem(l.c.plan, a.ID, OutcomeUnknown, "claimed; its outcome was not heard")
+}
+
+// undoFault keeps apart what the driver says of undo data, which has to pass the gate, and what the store does.
+func undoFault(err error) error {
+	var driver *undoError
+	if errors.As(err, &driver) {
+		return driver
+	}
+	return held(OutcomeSkipped, "undo data could not be kept: %s", cleanReason(err.Error()))
 }
 
 // lost says who was first where a change of an action came too late.

@@ -44,7 +44,7 @@ func (k *Kernel) Confirm(ctx context.Context, plan *Plan, by Authority, o Confir
 		return nil, err
 	}
 	carryErr := c.applyAll(ctx, plan.Items)
-	if err := c.finish(context.WithoutCancel(ctx)); err != nil && carryErr == nil {
+	if err := c.finish(ctx); err != nil && carryErr == nil {
 		carryErr = err
 	}
 	return c.inOrder(plan.Items), carryErr
@@ -57,6 +57,8 @@ type carrier struct {
 	by       Authority
 	progress func(Progress)
 	allowed  func(Action) string // why an action may not be claimed; empty allows
+
+	awaited map[ActionID]chan struct{} // closed when the item has ended: what items of other lanes need or come after
 
 	mu      sync.Mutex
 	results map[ActionID]Result
@@ -118,7 +120,8 @@ func (c *carrier) begin(ctx context.Context, plan *Plan, o ConfirmOptions) error
 func (c *carrier) refuseUnopened(tx Tx, items []PlannedItem) error {
 	var high []ActionID
 	for _, item := range items {
-		if item.Verdict != VerdictApprove || item.Effect != EffectApply {
+		// What the plan skips is sent all the same where its prerequisite was applied meanwhile.
+		if item.Verdict != VerdictApprove || (item.Effect != EffectApply && item.Effect != EffectSkip) {
 			continue
 		}
 		a, err := tx.ActionState(item.Action)
@@ -216,24 +219,90 @@ func (c *carrier) applyAll(ctx context.Context, items []PlannedItem) error {
 		}
 		l.items = append(l.items, item)
 	}
+	c.noteAwaited(order)
 	faults := make([]error, len(order))
 	var wg sync.WaitGroup
 	for i, l := range order {
-		wg.Go(func() { faults[i] = l.run(ctx) })
+		wg.Go(func() {
+			defer c.letGo(l.items)
+			faults[i] = l.run(ctx)
+		})
 	}
 	wg.Wait()
 	return errors.Join(faults...)
 }
 
-// finish makes the previews that the plan left stale and closes it.
+// noteAwaited finds what items of one lane have to wait for in another: a resource can be reached over several
+// connections. A provider is always older and every lane goes up the ids, so no two lanes wait for each other.
+func (c *carrier) noteAwaited(lanes []*connectionLane) {
+	at := make(map[ActionID]ConnectionID)
+	c.awaited = make(map[ActionID]chan struct{})
+	for _, l := range lanes {
+		for _, item := range l.items {
+			at[item.Action] = l.connection
+		}
+	}
+	for _, l := range lanes {
+		for _, item := range l.items {
+			for _, provider := range item.providers() {
+				connection, chosen := at[provider]
+				if chosen && connection != l.connection && provider < item.Action && c.awaited[provider] == nil {
+					c.awaited[provider] = make(chan struct{})
+				}
+			}
+		}
+	}
+}
+
+// awaitOthers waits until what an item needs or comes after in other lanes has ended.
+func (c *carrier) awaitOthers(ctx context.Context, l *connectionLane, item PlannedItem) error {
+	for _, provider := range item.providers() {
+		ended := c.awaited[provider]
+		if ended == nil || provider >= item.Action {
+			continue
+		}
+		if err := l.flush(ctx); err != nil { // what they wait for may be in it
+			return err
+		}
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// letGo ends the waiting for items that a lane did not come to.
+func (c *carrier) letGo(items []PlannedItem) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, item := range items {
+		c.end(item.Action)
+	}
+}
+
+// end needs the lock.
+func (c *carrier) end(id ActionID) {
+	if ended := c.awaited[id]; ended != nil {
+		select {
+		case <-ended:
+		default:
+			close(ended)
+		}
+	}
+}
+
+// finish makes the previews that the plan left stale, unless the context ended: the next show or plan does it then. It
+// closes the plan.
 func (c *carrier) finish(ctx context.Context) error {
 	if err := c.k.fault.At(FaultConfirmFinish); err != nil {
 		return err
 	}
-	if err := c.k.refreshStale(ctx, ""); err != nil {
+	if err := c.k.refreshStale(ctx, ""); err != nil && ctx.Err() == nil {
 		return err
 	}
-	return c.k.store.Write(ctx, func(tx Tx) error { return tx.FinishPlan(c.plan, c.k.clock.Now()) })
+	return c.k.store.Write(context.WithoutCancel(ctx), func(tx Tx) error { return tx.FinishPlan(c.plan, c.k.clock.Now()) })
 }
 
 func (c *carrier) settled(id ActionID) bool {
@@ -248,6 +317,7 @@ func (c *carrier) done(r Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.results[r.Action] = r
+	c.end(r.Action)
 	c.tell(Progress{Action: r.Action, Outcome: r.Outcome, Reason: r.Reason})
 }
 

@@ -50,6 +50,8 @@ type Kernel struct {
 	log          *slog.Logger
 	baseDeadline time.Duration
 
+	kept kept
+
 	mu        sync.Mutex
 	resources map[resourceKey]Resource
 }

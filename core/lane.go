@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -68,11 +69,18 @@ func (l *connectionLane) run(ctx context.Context) error {
 			break
 		}
 		l.c.began(item.Action, "")
+		if fault = l.c.awaitOthers(ctx, l, item); fault != nil {
+			break
+		}
 		if fault = l.step(ctx, item); fault != nil {
 			break
 		}
 	}
-	return errors.Join(fault, l.flush(ctx))
+	err := l.flush(ctx)
+	if err != nil && l.prev != nil {
+		l.k.keep(l.c.plan, l.prev)
+	}
+	return errors.Join(fault, err)
 }
 
 // heldBack is why nothing is sent for an item: its outcome, and the reason.
@@ -149,7 +157,7 @@ func (l *connectionLane) gate(ctx context.Context, call *callInProgress, a Actio
 	p := call.passage(PurposeApply)
 	p.Units = []Unit{call.resource.Unit().Unit}
 	if err := l.k.checkIntent(ctx, p); err != nil {
-		return held(OutcomeSkipped, "refused: %s", cleanReason(err.Error()))
+		return l.refused(ctx, call, err)
 	}
 	_, err := l.k.egress.Ask(ctx, EgressRequest{
 		Sink: "apply", Session: a.Session, Destination: call.connection.Service, Bytes: len(a.Draft.Payload),
@@ -160,17 +168,32 @@ func (l *connectionLane) gate(ctx context.Context, call *callInProgress, a Actio
 	return nil
 }
 
+// refused keeps why the gate refused in the blocked row, which alone names the unit (kernel R5).
+func (l *connectionLane) refused(ctx context.Context, call *callInProgress, cause error) error {
+	var refusal *RefusedError
+	if !errors.As(cause, &refusal) {
+		return cause
+	}
+	err := l.k.store.Write(ctx, func(tx Tx) error { return tx.Append(l.k.blockedRow(call, refusal)) })
+	if err != nil {
+		return err
+	}
+	return held(OutcomeSkipped, "%s", refusedBody(refusal).Reason)
+}
+
+// asked is the answer of a base query.
+type asked struct {
+	current Current
+	err     error
+}
+
 // current asks for the base as it is now. While it does, the outcome before it waits to share the claim's transaction,
 // but no longer than the deadline (kernel R19).
 func (l *connectionLane) current(ctx context.Context, call *callInProgress, r *readyAction) (Current, error) {
-	type answer struct {
-		current Current
-		err     error
-	}
-	got := make(chan answer, 1)
+	got := make(chan asked, 1)
 	go func() {
 		current, err := call.resource.Current(ctx, r.dispatch)
-		got <- answer{current, err}
+		got <- asked{current, err}
 	}()
 	timer := time.NewTimer(l.k.baseDeadline)
 	defer timer.Stop()
@@ -184,11 +207,22 @@ func (l *connectionLane) current(ctx context.Context, call *callInProgress, r *r
 				return Current{}, l.unasked(ctx, call, a.err)
 			}
 			return a.current, nil
+		case <-ctx.Done():
+			go letGo(got) // a driver that does not hear of it keeps nobody
+			return Current{}, ctx.Err()
 		case <-timer.C:
 			if err := l.flush(ctx); err != nil {
+				go letGo(got)
 				return Current{}, err
 			}
 		}
+	}
+}
+
+// letGo closes what a base query brings that nobody waits for any more.
+func letGo(got <-chan asked) {
+	if a := <-got; a.current.Undo != nil {
+		_ = a.current.Undo.Close() // it was not read
 	}
 }
 
@@ -245,6 +279,9 @@ func (k *Kernel) markMoved(tx Tx, a Action, moved string) error {
 func (l *connectionLane) dispatch(ctx context.Context, call *callInProgress, r *readyAction) error {
 	var outcome Outcome
 	err := l.k.fault.At(FaultConfirmClaimed)
+	if err == nil {
+		err = ctx.Err() // nothing left yet, and nothing need be unknown
+	}
 	if err != nil {
 		err = NotSent(err)
 	} else {
@@ -259,6 +296,10 @@ func (l *connectionLane) dispatch(ctx context.Context, call *callInProgress, r *
 			outcome.End = EndRetryable
 		}
 	}
+	outcome.Created = promised(r.action.Draft, outcome.Created)
+	if !json.Valid(outcome.Value) {
+		outcome.Value = nil
+	}
 	l.prev = &landed{action: r.action, call: call, outcome: outcome}
 	l.prev.words = l.words(ctx, call, r.action, &l.prev.outcome, err)
 	switch l.prev.state() {
@@ -268,6 +309,17 @@ func (l *connectionLane) dispatch(ctx context.Context, call *callInProgress, r *
 		l.stopped[r.action.ID] = struct{}{}
 	}
 	return nil
+}
+
+// promised keeps of what a driver says was created what the action was to create, under ids of the service.
+func promised(d Draft, created []Created) []Created {
+	var out []Created
+	for _, c := range created {
+		if contains(d.Provides, c.Name) && c.Real != "" && !Provisional(c.Real) {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // words passes the text and the value of an outcome through the gate; what is refused is dropped (K67). The value of a

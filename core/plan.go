@@ -48,6 +48,11 @@ type PlannedItem struct {
 	Opened    bool
 }
 
+// providers lists what an item needs or comes after.
+func (p PlannedItem) providers() []ActionID {
+	return append(append([]ActionID{}, p.Needs...), p.After...)
+}
+
 // Summary is what a list or a plan shows of an action without its content.
 type Summary struct {
 	ID         ActionID

@@ -263,7 +263,7 @@ func (p *planner) planApproval(item *PlannedItem, missing map[ActionID]bool) err
 // planPrerequisites decides whether what an action needs or comes after will have happened.
 func (p *planner) planPrerequisites(item *PlannedItem, missing map[ActionID]bool) error {
 	item.Effect = EffectApply
-	for _, provider := range append(append([]ActionID{}, item.Needs...), item.After...) {
+	for _, provider := range item.providers() {
 		a, err := p.view.ActionState(provider)
 		if err != nil {
 			return err

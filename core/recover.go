@@ -3,8 +3,10 @@ package core
 import "context"
 
 // Recover turns claims of processes that are gone into unknown: whether their effect happened is for a person to say
-// (kernel R19, K33). It is called at every start and on the ticks of a front end.
+// (kernel R19, K33). It is called at every start and on the ticks of a front end. Outcomes that this process could not
+// store are tried again first.
 func (k *Kernel) Recover(ctx context.Context) ([]ActionID, error) {
+	k.storeKept(ctx)
 	var claimed []Action
 	err := k.store.Read(ctx, func(v View) (err error) {
 		claimed, err = v.Claimed()
@@ -18,7 +20,7 @@ func (k *Kernel) Recover(ctx context.Context) ([]ActionID, error) {
 		if k.alive.Alive(a.ClaimHolder) {
 			continue
 		}
-		changed, err := k.loseClaim(ctx, a)
+		changed, err := k.loseClaim(ctx, a, "the process that carried it out ended before the outcome was known")
 		if err != nil {
 			return lost, err
 		}
@@ -29,7 +31,7 @@ func (k *Kernel) Recover(ctx context.Context) ([]ActionID, error) {
 	return lost, nil
 }
 
-func (k *Kernel) loseClaim(ctx context.Context, seen Action) (changed bool, err error) {
+func (k *Kernel) loseClaim(ctx context.Context, seen Action, why string) (changed bool, err error) {
 	err = k.store.Write(ctx, func(tx Tx) error {
 		a, err := tx.ActionState(seen.ID)
 		if err != nil {
@@ -39,8 +41,7 @@ func (k *Kernel) loseClaim(ctx context.Context, seen Action) (changed bool, err 
 			return nil
 		}
 		after := a
-		after.State = StateUnknown
-		after.Reason = "the process that carried it out ended before the outcome was known"
+		after.State, after.Reason = StateUnknown, why
 		if err := change(tx, a, &after); err != nil {
 			return err
 		}

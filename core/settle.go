@@ -110,7 +110,7 @@ func (k *Kernel) createdBy(ctx context.Context, a Action, given map[string]strin
 		words := k.gateError(ctx, c, PurposeApply, err)
 		return nil, fmt.Errorf("action %d: what it created could not be looked for: %s; name it with --created", a.ID, words.text)
 	}
-	return found, nil
+	return promised(a.Draft, found), nil
 }
 
 func givenNames(a Action, given map[string]string) ([]Created, error) {
@@ -159,7 +159,7 @@ func (k *Kernel) Retry(ctx context.Context, id ActionID, by Authority, force boo
 		return Result{}, err
 	}
 	carryErr := c.applyAll(ctx, plan.Items)
-	if err := c.finish(context.WithoutCancel(ctx)); err != nil && carryErr == nil {
+	if err := c.finish(ctx); err != nil && carryErr == nil {
 		carryErr = err
 	}
 	return c.inOrder(plan.Items)[0], carryErr
