@@ -339,7 +339,7 @@ func (a *app) render() string {
 		return ""
 	}
 	if a.size.w < minWidth || a.size.h < minHeight {
-		return text.Truncate("gatehouse needs 60×15 or more; this is "+sizeText(a.size), a.size.w)
+		return text.Truncate("gatehouse needs 60×15; this is "+sizeText(a.size), a.size.w)
 	}
 	body := a.body()
 	lines := a.header()

@@ -24,7 +24,7 @@ func (a *app) header() []string {
 		lines = append(lines, a.theme.ends(w, left, right))
 	}
 	if a.broken != "" {
-		lines = append(lines, a.theme.spans(w, span{roleDanger, " ! " + a.broken + "; no decisions"}))
+		lines = append(lines, a.theme.spans(w, span{roleDanger, " ! no decisions: " + a.broken}))
 	}
 	return lines
 }
@@ -61,7 +61,7 @@ func (a *app) needs() []span {
 	add(c.drifted, roleWarn, "drifted", "drifted")
 	add(c.unknown, roleWarn, "unknown", "unknown")
 	add(c.questions, roleAccent, "question", "questions")
-	if len(out) == 0 {
+	if len(out) == 0 && a.queue.loaded {
 		out = append(out, span{roleMuted, "nothing waits"})
 	}
 	return out

@@ -55,6 +55,14 @@ type timer struct {
 
 func newDriver(t testing.TB, k *fakeKernel, w, h int, change ...func(*Options)) *driver {
 	t.Helper()
+	d := newDriverOn(t, k, w, h, change...)
+	d.k = k
+	return d
+}
+
+// newDriverOn drives the screens over any kernel.
+func newDriverOn(t testing.TB, k Kernel, w, h int, change ...func(*Options)) *driver {
+	t.Helper()
 	clock, watch := &fakeClock{start}, &fakeWatch{}
 	o := Options{
 		Kernel: k, Clock: clock, Watch: watch, Theme: ThemeNone,
@@ -67,7 +75,7 @@ func newDriver(t testing.TB, k *fakeKernel, w, h int, change ...func(*Options)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &driver{t: t, a: a, k: k, clock: clock, watch: watch}
+	d := &driver{t: t, a: a, clock: clock, watch: watch}
 	d.send(term.SizeMsg{Width: w, Height: h})
 	d.do(a.Init())
 	d.advance(50 * time.Millisecond)

@@ -55,7 +55,7 @@ func (f *filter) take(name, value, word string) error {
 	case "state":
 		return f.takeStates(value)
 	case "age", "unit":
-		return fmt.Errorf("%s: is no filter of this screen; use kind: session: state: risk: grep:", name)
+		return fmt.Errorf("%s: is no filter of this screen; there are kind: session: state: risk: grep: and words", name)
 	default:
 		f.words = append(f.words, word)
 	}

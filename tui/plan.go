@@ -266,7 +266,7 @@ func (p *planView) scroll(by int) term.Cmd {
 		p.at = min(max(p.at+by, 0), max(len(p.lines)-1, 0))
 		return nil
 	}
-	p.top = min(max(p.top+by, 0), max(len(p.body(p.a.body().w))-1, 0))
+	p.top = min(max(p.top+by, 0), max(len(p.body())-1, 0))
 	return nil
 }
 

@@ -69,17 +69,15 @@ func (p *planView) noneMissing() string {
 	return ""
 }
 
-// planRow is a line of the plan's list: an item, or a note under it.
+// planRow is a line of the plan's list, with what comes when.
 type planRow struct {
 	item *core.PlannedItem
 	lead string
-	note string
-	role role
 }
 
 // body lists the plan's lines. A plan has 10,000 items at most, and a frame
 // draws those in sight.
-func (p *planView) body(int) []planRow {
+func (p *planView) body() []planRow {
 	if p.plan == nil {
 		return nil
 	}
@@ -108,7 +106,7 @@ func (p *planView) draw(r rect) []string {
 	lines := []string{t.rule(r.w, roleTitle, p.title(), p.note())}
 	foot := p.foot(r)
 	room := max(r.h-1-len(foot), 1)
-	rows := p.body(r.w)
+	rows := p.body()
 	p.top = min(p.top, max(len(rows)-room, 0))
 	for i := p.top; i < len(rows) && len(lines) <= room; i++ {
 		lines = append(lines, p.drawItem(rows[i], r.w, i == p.top))

@@ -27,6 +27,9 @@ func (q *queue) layout(r rect) layoutOf {
 		w := r.w * 53 / 100
 		return layoutOf{list: rect{w, r.h}, detail: rect{r.w - w - 1, r.h}, beside: true}
 	}
+	if len(q.win.rows) == 0 && q.detail.doc == nil && q.pane == paneList {
+		return layoutOf{list: whole}
+	}
 	list := max(r.h*45/100, 5)
 	return layoutOf{list: rect{r.w, list}, detail: rect{r.w, r.h - list}}
 }
