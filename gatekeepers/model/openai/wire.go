@@ -80,9 +80,12 @@ func exchange(e core.Exchange) ([]openai.ChatCompletionMessageParamUnion, error)
 				Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: wireName(c.Name), Arguments: wireArgs(c.Args)},
 			},
 		})
-		result, err := json.Marshal(e.Results[i])
-		if err != nil {
-			return nil, fmt.Errorf("result of call %s: %w", c.ID, err)
+		result := []byte(`{"status":"error","reason":"not answered"}`)
+		if e.Results[i].Valid() {
+			var err error
+			if result, err = json.Marshal(e.Results[i]); err != nil {
+				return nil, fmt.Errorf("result of call %s: %w", c.ID, err)
+			}
 		}
 		out = append(out, openai.ToolMessage(string(result), c.ID))
 	}

@@ -285,14 +285,14 @@ func (r Reply) stream(request Request) []byte {
 		}
 	}
 	frame(chunk(object{"role": "assistant", "content": ""}, nil))
-	for _, piece := range pieces(r.Text) {
+	for _, piece := range pieces(r.Text, max(3, len(r.Text)/500)) {
 		frame(chunk(object{"content": piece}, nil))
 	}
 	for i, c := range r.Calls {
 		frame(chunk(object{"tool_calls": []object{{
 			"index": i, "id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": ""},
 		}}}, nil))
-		for _, piece := range pieces(c.Args) {
+		for _, piece := range pieces(c.Args, 3) {
 			frame(chunk(object{"tool_calls": []object{{"index": i, "function": object{"arguments": piece}}}}, nil))
 		}
 	}
@@ -319,12 +319,12 @@ func (r Reply) stream(request Request) []byte {
 	return append(out, "data: [DONE]\n\n"...)
 }
 
-// pieces cuts a text as tokens would.
-func pieces(s string) []string {
+// pieces cuts a text as tokens would, n letters each.
+func pieces(s string, n int) []string {
 	var out []string
 	letters := []rune(s)
-	for i := 0; i < len(letters); i += 3 {
-		out = append(out, string(letters[i:min(i+3, len(letters))]))
+	for i := 0; i < len(letters); i += n {
+		out = append(out, string(letters[i:min(i+n, len(letters))]))
 	}
 	return out
 }
