@@ -46,28 +46,40 @@ func (r *resource) undo(ctx context.Context, kind string, p payload, subject cor
 		return nil, nil
 	}
 	reader, writer := io.Pipe()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	u := &undoStream{PipeReader: reader, done: make(chan struct{})}
+	u.fill = func() {
+		defer close(u.done)
 		out := bufio.NewWriter(writer)
 		err := r.writeUndo(ctx, out, p, subject)
 		if err == nil {
 			err = out.Flush()
 		}
 		writer.CloseWithError(err) // nil is the end of the stream
-	}()
-	return &undoStream{PipeReader: reader, done: done}, nil
+	}
+	return u, nil
 }
 
-// undoStream waits at Close for what fills it.
+// undoStream begins to look at the disk when it is read, and waits at Close for what fills it.
 type undoStream struct {
 	*io.PipeReader
-	done chan struct{}
+	fill  func()
+	begun bool
+	done  chan struct{}
+}
+
+func (u *undoStream) Read(p []byte) (int, error) {
+	if !u.begun {
+		u.begun = true
+		go u.fill()
+	}
+	return u.PipeReader.Read(p)
 }
 
 func (u *undoStream) Close() error {
 	err := u.PipeReader.Close()
-	<-u.done
+	if u.begun {
+		<-u.done
+	}
 	return err
 }
 
