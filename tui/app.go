@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
-	"sync"
 	"time"
 
 	"gatehouse/core"
@@ -84,7 +83,7 @@ type app struct {
 	frame string
 	drawn int // frames drawn, for tests that count work
 
-	busy sync.WaitGroup // writes that were begun
+	works works // writes that were begun
 }
 
 // counts are what the header says, over all sessions.
@@ -182,30 +181,6 @@ func describe(err error) string {
 		return refused.Text + "; " + refused.Hint
 	}
 	return err.Error()
-}
-
-// work makes a Cmd of a write: a screen that ends waits for it.
-func (a *app) work(do func() term.Msg) term.Cmd {
-	a.busy.Add(1)
-	return func() term.Msg {
-		defer a.busy.Done()
-		return do()
-	}
-}
-
-// wait returns when nothing that was begun is left, or the time has passed.
-func (a *app) wait(most time.Duration) {
-	done := make(chan struct{})
-	go func() {
-		a.busy.Wait()
-		close(done)
-	}()
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
-	}
 }
 
 // Update takes in one message.

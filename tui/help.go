@@ -54,7 +54,7 @@ func (h *help) runChosen() term.Cmd {
 	}
 	c := h.entries[h.at]
 	h.close()
-	if c.decides && !c.prompts {
+	if c.decides && (!c.prompts || h.of.dialog()) {
 		h.a.say(roleWarn, keyLabel(c.keys[0])+" does that: enter decides nothing")
 		return nil
 	}

@@ -139,7 +139,7 @@ func (a *app) commands() []*command {
 			about: "the sessions, and what each one did", run: func() term.Cmd { return a.show(a.list) },
 		},
 		{
-			name: "help", at: append(screens(), atOutcome), keys: []string{"?"}, title: "help", tag: "Screens", footer: 90,
+			name: "help", at: append(screens(), atPlan, atOutcome), keys: []string{"?"}, title: "help", tag: "Screens", footer: 90,
 			about: "every key of this place; enter runs the one chosen", run: a.help.open,
 		},
 		{

@@ -102,6 +102,6 @@ func Run(ctx context.Context, o Options) error {
 		Plain: o.Theme == ThemeNone, Log: o.Log,
 	})
 	cancel() // nothing new is claimed; what is in flight gets its outcome stored
-	a.wait(stopGrace)
+	a.works.wait(stopGrace)
 	return err
 }
