@@ -59,7 +59,7 @@ func (a *app) call(ctx context.Context, session, target, given string) error {
 	}
 	args := []byte(given)
 	if given == "-" {
-		read, err := io.ReadAll(io.LimitReader(a.in.stdin, argsLimit+1))
+		read, err := interruptibly(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.in.stdin, argsLimit+1)) })
 		if err != nil {
 			return fmt.Errorf("standard input: %w", err)
 		}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/viper"
+
+	"gatehouse/gatekeepers/model/openai"
 )
 
 // settings are the values that hold for one process. The tags are the names in
@@ -30,7 +32,21 @@ type settings struct {
 		Time  time.Duration `mapstructure:"time"`
 	} `mapstructure:"turns"`
 	Provider string `mapstructure:"provider"`
-	UI       struct {
+	OpenAI   struct {
+		BaseURL   string        `mapstructure:"base_url"`
+		Model     string        `mapstructure:"model"`
+		KeyEnv    string        `mapstructure:"key_env"`
+		Timeout   time.Duration `mapstructure:"timeout"`
+		MaxOutput int           `mapstructure:"max_output"`
+	} `mapstructure:"openai"`
+	Models prices `mapstructure:"models"`
+	Budget struct {
+		SessionTokens tokenLimit `mapstructure:"session_tokens"`
+		DayTokens     tokenLimit `mapstructure:"day_tokens"`
+		SessionCost   costLimit  `mapstructure:"session_cost"`
+		DayCost       costLimit  `mapstructure:"day_cost"`
+	} `mapstructure:"budget"`
+	UI struct {
 		Theme string `mapstructure:"theme"`
 	} `mapstructure:"ui"`
 	Log struct {
@@ -59,7 +75,17 @@ func configKeys() []key {
 		{name: "decisions.agent_marks", env: "GATEHOUSE_DECISIONS_AGENT_MARKS", value: []string{"CLAUDECODE", "GEMINI_CLI", "CODEX_SANDBOX"}, about: "variables by which a process that an agent started is known, beside " + ownMark},
 		{name: "turns.steps", env: "GATEHOUSE_TURNS_STEPS", value: 30, min: 1, max: 10000, about: "model responses in one turn"},
 		{name: "turns.time", env: "GATEHOUSE_TURNS_TIME", value: 30 * time.Minute, about: "how long one turn may take, such as 30m"},
-		{name: "provider", env: "GATEHOUSE_PROVIDER", value: "script", choices: []string{"script"}, about: "where the agent's model comes from"},
+		{name: "provider", env: "GATEHOUSE_PROVIDER", value: providerScript, choices: []string{providerScript, providerOpenAI}, about: "where the agent's model comes from"},
+		{name: "openai.base_url", env: "GATEHOUSE_OPENAI_BASE_URL", value: openai.DefaultBase, about: "the endpoint, such as http://localhost:11434/v1"},
+		{name: "openai.model", env: "GATEHOUSE_OPENAI_MODEL", value: "", about: "the model's name there"},
+		{name: "openai.key_env", env: "GATEHOUSE_OPENAI_KEY_ENV", value: "OPENAI_API_KEY", about: "the variable that holds the key; the key itself is never stored"},
+		{name: "openai.timeout", env: "GATEHOUSE_OPENAI_TIMEOUT", value: openai.DefaultTimeout, about: "how long one response may take"},
+		{name: "openai.max_output", env: "GATEHOUSE_OPENAI_MAX_OUTPUT", value: 0, max: 10_000_000, about: "tokens that one response may have; 0 leaves it to the server"},
+		{name: "models", env: "GATEHOUSE_MODELS", value: prices(nil), about: "what models cost: name, input_per_million, output_per_million of each; in the variable NAME=INPUT/OUTPUT"},
+		{name: "budget.session_tokens", env: "GATEHOUSE_BUDGET_SESSION_TOKENS", value: tokenLimit(noLimit), about: "tokens that one session may take; 0 is nothing"},
+		{name: "budget.day_tokens", env: "GATEHOUSE_BUDGET_DAY_TOKENS", value: tokenLimit(noLimit), about: "tokens that all sessions may take in a day"},
+		{name: "budget.session_cost", env: "GATEHOUSE_BUDGET_SESSION_COST", value: costLimit(noLimit), about: "what one session may cost, by the prices of models"},
+		{name: "budget.day_cost", env: "GATEHOUSE_BUDGET_DAY_COST", value: costLimit(noLimit), about: "what all sessions may cost in a day"},
 		{name: "ui.theme", env: "GATEHOUSE_UI_THEME", value: "default", choices: []string{"default", "none"}, about: "the colours of the screens"},
 		{name: "log.file", env: "GATEHOUSE_LOG_FILE", value: filepath.Join(stateDir(), "gatehouse.log"), path: true, about: "what the program notes about itself; ids only"},
 		{name: "log.level", env: "GATEHOUSE_LOG_LEVEL", value: "info", choices: []string{"debug", "info", "warn", "error"}, about: "how much it notes"},
@@ -171,6 +197,9 @@ func (c *configuration) load(content []byte) error {
 			if k.path {
 				v.Set(k.name, value)
 			}
+			if _, isPrices := k.value.(prices); isPrices {
+				v.Set(k.name, pricesFrom(value))
+			}
 		}
 	}
 	if c.store != "" {
@@ -214,6 +243,12 @@ func (k key) check(value string) string {
 		if err != nil || d <= 0 {
 			return "not a time such as 90s, 30m or 2h"
 		}
+	case tokenLimit:
+		return checkTokenLimit(value)
+	case costLimit:
+		return checkCostLimit(value)
+	case prices:
+		return checkPrices(value)
 	case string:
 		for _, choice := range k.choices {
 			if value == choice {

@@ -101,6 +101,9 @@ func (c fileCheck) value(k key, n *yaml.Node) error {
 		}
 		return nil
 	}
+	if _, isPrices := k.value.(prices); isPrices {
+		return c.prices(k, n)
+	}
 	if n.Kind != yaml.ScalarNode {
 		return c.at(n.Line, "", "key %s: not a single value", k.name)
 	}

@@ -44,6 +44,12 @@ func another(t *testing.T, k key) (env, file string) {
 		return "7m", "7m"
 	case []string:
 		return "ONE,TWO", "[ONE, TWO]"
+	case tokenLimit:
+		return "7000", "7000"
+	case costLimit:
+		return "2.5", "2.5"
+	case prices:
+		return "a/b=1.25/10,c=0/0", "[{name: a/b, input_per_million: 1.25, output_per_million: 10}, {name: c, input_per_million: 0, output_per_million: 0}]"
 	case string:
 		for _, choice := range k.choices {
 			if choice != v {
@@ -175,6 +181,15 @@ func TestConfiguration_Refused(t *testing.T) {
 		{"ui:\n  theme: pink\n", ":2: key ui.theme"},
 		{"store: [a]\n", ":1: key store: not a single value"},
 		{"store: a\nstore: b\n", ":2: "},
+		{"budget:\n  day_tokens: -1\n", ":2: key budget.day_tokens"},
+		{"budget:\n  day_tokens: 1.5\n", ":2: key budget.day_tokens"},
+		{"budget:\n  day_cost: 1e3\n", `:2: key budget.day_cost: "1e3" is neither an amount`},
+		{"models: a\n", ":1: key models: not a list"},
+		{"models:\n  - a\n", ":2: key models: an entry that is no model"},
+		{"models:\n  - name: a\n    input_per_million: 1\n", ":2: key models: a model without all of"},
+		{"models:\n  - name: a\n    price: 1\n", ":3: key models: unknown key price"},
+		{"models:\n  - {name: a, input_per_million: x, output_per_million: 1}\n", `:2: key models: input_per_million "x": not an amount`},
+		{"models:\n  - &a {name: a, input_per_million: 1, output_per_million: 1}\n  - {name: a, input_per_million: 1, output_per_million: 1}\n", `:3: key models: model "a" stands here a second time`},
 		{"- a\n", ":1: holds no keys"},
 		{"a: [\n", "config.yaml:"},
 	} {

@@ -113,7 +113,7 @@ func (d decision) states() []string {
 
 // makePlan finds the ids and asks the kernel what deciding them would do.
 func (a *app) makePlan(ctx context.Context, d decision) (*parts, *core.Plan, error) {
-	s, err := parseIDs(d.ids, a.in.stdin)
+	s, err := interruptibly(ctx, func() (selection, error) { return parseIDs(d.ids, a.in.stdin) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -151,7 +151,7 @@ func (a *app) decide(ctx context.Context, d decision) error {
 		return err
 	}
 	if !d.yes {
-		if err := a.ask(plan); err != nil {
+		if err := a.ask(ctx, plan); err != nil {
 			return err
 		}
 	}
@@ -172,7 +172,7 @@ func (a *app) decide(ctx context.Context, d decision) error {
 var errUndecided = errors.New("nothing was decided")
 
 // ask shows the plan and returns nil when a person at a terminal confirms it.
-func (a *app) ask(plan *core.Plan) error {
+func (a *app) ask(ctx context.Context, plan *core.Plan) error {
 	if !a.in.tty.stdin {
 		f := usage("look at the plan, then add --yes", "nothing was decided: there is no terminal to ask at")
 		if a.json {
@@ -194,7 +194,7 @@ func (a *app) ask(plan *core.Plan) error {
 		want = strconv.Itoa(len(plan.Items))
 	}
 	fmt.Fprintf(a.in.stderr, "Type %s to carry this out: ", want)
-	answer, err := bufio.NewReader(a.in.stdin).ReadString('\n')
+	answer, err := interruptibly(ctx, func() (string, error) { return bufio.NewReader(a.in.stdin).ReadString('\n') })
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("standard input: %w", err)
 	}

@@ -83,3 +83,23 @@ func TestT29_NoScreen(t *testing.T) {
 		}
 	}
 }
+
+// Ctrl-C ends a command that waits at a prompt or for standard input.
+func TestInterruptibly(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	forever := make(chan struct{})
+	defer close(forever)
+	begun := make(chan struct{})
+	go func() { <-begun; stop() }()
+	_, err := interruptibly(ctx, func() (int, error) {
+		close(begun)
+		<-forever
+		return 1, nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	if got, err := interruptibly(context.Background(), func() (int, error) { return 7, nil }); got != 7 || err != nil {
+		t.Errorf("got %d, %v; want 7", got, err)
+	}
+}

@@ -59,6 +59,7 @@ func process() invocation {
 func run(in invocation, more additions) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	a := newApp(in, more)
 	err := a.execute(ctx)
 	if flushed := a.out.Flush(); err == nil && flushed != nil {
@@ -73,4 +74,25 @@ func run(in invocation, more additions) int {
 	f := a.faultOf(ctx, err)
 	a.showFault(f)
 	return f.code.exit()
+}
+
+// interruptibly waits for a read of standard input, which no context ends by
+// itself: the read that is given up ends with the process.
+func interruptibly[T any](ctx context.Context, read func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		value, err := read()
+		answers <- answer{value, err}
+	}()
+	select {
+	case got := <-answers:
+		return got.value, got.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
 }

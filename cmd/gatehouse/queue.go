@@ -182,7 +182,7 @@ func someIDs(cmd *cobra.Command, args []string) error {
 }
 
 func (a *app) queueShow(ctx context.Context, words []string) error {
-	s, err := parseIDs(words, a.in.stdin)
+	s, err := interruptibly(ctx, func() (selection, error) { return parseIDs(words, a.in.stdin) })
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ works already is told to it at its next step.`,
 	flags := c.Flags()
 	flags.StringVarP(&f.session, "session", "s", "", "the `SESSION`, by id or name")
 	flags.StringArrayVar(&f.binds, "bind", nil, "give the session access first, as `NAME=URL`; may be repeated")
-	flags.StringVar(&f.provider, "provider", "", "the `PROVIDER` of the model (script)")
+	flags.StringVar(&f.provider, "provider", "", "the `PROVIDER` of the model: openai or script")
 	flags.StringVar(&f.script, "script", "", "play this script `FILE` instead of asking a model")
 	flags.StringVar(&f.onDenial, "on-denial", string(core.DenialResume), "what a rejection does to a waiting turn: resume or end")
 	flags.BoolVar(&f.again, "continue", false, "go on with the open turn of the session")
@@ -89,8 +89,8 @@ func (f runFlags) check(args []string) error {
 		return usage("see gatehouse session list", "run: which session? give it with -s")
 	case f.provider != "" && f.script != "":
 		return usage("use one of them", "run: --provider and --script exclude each other")
-	case f.provider != "" && f.provider != "script":
-		return usage("use script", "run: no provider %q", f.provider)
+	case f.provider != "" && f.provider != providerScript && f.provider != providerOpenAI:
+		return usage("use openai or script", "run: no provider %q", f.provider)
 	case len(args) > 1:
 		return usage("put the task in quotes", "run: %q is one too many", args[1])
 	case len(args) == 0 && !f.again && !f.stop && f.script == "":
@@ -117,7 +117,7 @@ func (a *app) runTask(ctx context.Context, f runFlags, args []string) error {
 	if strings.TrimSpace(task) == "" {
 		return usage("say what is to be done", "run: the task is empty")
 	}
-	model, source, err := playScript(f.script)
+	model, source, err := a.model(f)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,11 @@ func (a *app) runTask(ctx context.Context, f runFlags, args []string) error {
 // runOptions adds what all runs have in common. Events are printed as they come.
 func (a *app) runOptions(p *parts, f runFlags, o agent.Options) agent.Options {
 	o.Kernel, o.Session, o.By, o.OnDenial = p.kernel, f.session, p.person, core.DenialPolicy(f.onDenial)
+	o.Limits = core.TurnLimits{Steps: p.settings.Turns.Steps, Time: p.settings.Turns.Time}
 	o.Observer = func(e agent.Event) {
+		if e.Kind == agent.EventWarning {
+			a.say("%s", e.Text)
+		}
 		if e.Kind != agent.EventEntry {
 			return
 		}
@@ -260,11 +264,7 @@ func (a *app) runContinue(ctx context.Context, f runFlags) error {
 	if err != nil {
 		return turnFault(err)
 	}
-	path := f.script
-	if path == "" {
-		path = turn.Source
-	}
-	model, _, err := playScript(path)
+	model, err := a.modelOf(f, turn)
 	if err != nil {
 		return err
 	}
@@ -312,6 +312,15 @@ type runObject struct {
 	Reason    string            `json:"reason"`
 	Pending   int               `json:"pending"`
 	Waits     []core.ActionID   `json:"waits"`
+	Usage     usageObject       `json:"usage"`
+}
+
+// usageObject is what the models of a session took, ever.
+type usageObject struct {
+	Input     int    `json:"input"`
+	Output    int    `json:"output"`
+	Estimated bool   `json:"estimated"`
+	Cost      string `json:"cost"`
 }
 
 // endRun prints what waits, and turns the end of a turn into an exit code.
@@ -335,10 +344,20 @@ func (a *app) endRun(ctx context.Context, p *parts, session string, report agent
 	if err != nil {
 		return err
 	}
-	turn := report.Turn
+	spent, err := p.kernel.Spending(ctx, string(s.ID))
+	if err != nil {
+		return err
+	}
+	turn, took := report.Turn, spent.Session
 	if a.json {
-		err = a.object(runObject{s.ID, turn.Number, s.State, turn.State, turn.End, turn.Reason, s.Pending, waits})
+		err = a.object(runObject{
+			s.ID, turn.Number, s.State, turn.State, turn.End, turn.Reason, s.Pending, waits,
+			usageObject{took.Input, took.Output, took.Estimated, took.Cost.String()},
+		})
 	} else {
+		if took != (core.Usage{}) {
+			a.say("the session took %s", usageWords(took))
+		}
 		fmt.Fprintf(a.out, "\nsession %s (%s): %s\n", s.ID, line(s.Name), s.State)
 		if len(waits) > 0 {
 			fmt.Fprintf(a.out, "waits for you, see gatehouse queue list -s %s:\n", s.ID)
@@ -350,10 +369,26 @@ func (a *app) endRun(ctx context.Context, p *parts, session string, report agent
 		return err
 	case stopped:
 		return told(codeInterrupted)
+	case turn.End == core.TurnEndBudget:
+		return &fault{code: codeFailed, message: turn.Reason, hint: fmt.Sprintf("raise it, see gatehouse config, then go on with gatehouse run -s %s --continue", s.ID)}
+	case turn.End == core.TurnEndContext:
+		return &fault{code: codeFailed, message: turn.Reason, hint: fmt.Sprintf(`write gatehouse run -s %s "TASK"`, s.ID)}
 	case turn.State == core.TurnFailed:
 		return &fault{code: codeFailed, message: turn.Reason, hint: fmt.Sprintf("go on with gatehouse run -s %s --continue", s.ID)}
 	}
 	return nil
+}
+
+// usageWords says what models took.
+func usageWords(u core.Usage) string {
+	words := fmt.Sprintf("%d tokens in, %d out", u.Input, u.Output)
+	if u.Estimated {
+		words += " (in part estimated)"
+	}
+	if u.Cost > 0 {
+		words += ", " + u.Cost.String()
+	}
+	return words
 }
 
 // turnFault says what to do about a turn that could not begin or go on.
