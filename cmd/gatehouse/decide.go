@@ -162,6 +162,10 @@ func (a *app) decide(ctx context.Context, d decision) error {
 	if printed := a.printResults(results); printed != nil {
 		return printed
 	}
+	// What was printed has been seen: the screens need not show it at their start.
+	if dismissed := p.kernel.DismissPlan(context.WithoutCancel(ctx), plan.ID, p.person); dismissed != nil && err == nil {
+		err = dismissed
+	}
 	if err != nil {
 		return err
 	}
