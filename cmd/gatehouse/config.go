@@ -81,7 +81,7 @@ func configKeys() []key {
 		{name: "openai.key_env", env: "GATEHOUSE_OPENAI_KEY_ENV", value: "OPENAI_API_KEY", about: "the variable that holds the key; the key itself is never stored"},
 		{name: "openai.timeout", env: "GATEHOUSE_OPENAI_TIMEOUT", value: openai.DefaultTimeout, about: "how long one response may take"},
 		{name: "openai.max_output", env: "GATEHOUSE_OPENAI_MAX_OUTPUT", value: 0, max: 10_000_000, about: "tokens that one response may have; 0 leaves it to the server"},
-		{name: "models", env: "GATEHOUSE_MODELS", value: prices(nil), about: "what models cost: name, input_per_million, output_per_million of each; in the variable NAME=INPUT/OUTPUT"},
+		{name: "models", env: "GATEHOUSE_MODELS", value: prices{}, about: "what models cost: name, input_per_million, output_per_million of each; in the variable NAME=INPUT/OUTPUT"},
 		{name: "budget.session_tokens", env: "GATEHOUSE_BUDGET_SESSION_TOKENS", value: tokenLimit(noLimit), about: "tokens that one session may take; 0 is nothing"},
 		{name: "budget.day_tokens", env: "GATEHOUSE_BUDGET_DAY_TOKENS", value: tokenLimit(noLimit), about: "tokens that all sessions may take in a day"},
 		{name: "budget.session_cost", env: "GATEHOUSE_BUDGET_SESSION_COST", value: costLimit(noLimit), about: "what one session may cost, by the prices of models"},

@@ -80,7 +80,7 @@ func (c *configuration) values() map[string]any {
 		"openai.key_env":        c.OpenAI.KeyEnv,
 		"openai.timeout":        shortTime(c.OpenAI.Timeout),
 		"openai.max_output":     c.OpenAI.MaxOutput,
-		"models":                c.Models,
+		"models":                prices(list(c.Models)),
 		"budget.session_tokens": c.Budget.SessionTokens,
 		"budget.day_tokens":     c.Budget.DayTokens,
 		"budget.session_cost":   c.Budget.SessionCost,

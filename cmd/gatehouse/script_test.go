@@ -48,6 +48,8 @@ func TestScripts(t *testing.T) {
 			"needs":  needs,
 			"setkey": setKey,
 			"race":   race,
+
+			"modelserver": modelServer,
 		},
 	})
 }
