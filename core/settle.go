@@ -162,6 +162,10 @@ func (k *Kernel) Retry(ctx context.Context, id ActionID, by Authority, force boo
 	if err := c.finish(ctx); err != nil && carryErr == nil {
 		carryErr = err
 	}
+	// The one result is the answer of this call: no front end has to show it again.
+	if err := k.DismissPlan(context.WithoutCancel(ctx), plan.ID, by.Person); err != nil && carryErr == nil {
+		carryErr = err
+	}
 	return c.inOrder(plan.Items)[0], carryErr
 }
 
