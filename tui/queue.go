@@ -306,9 +306,11 @@ func (q *queue) tally() []span {
 		out = append(out, span{roleAccent, thousands(n) + " marked"})
 	}
 	all := q.a.head.waiting + q.a.head.questions
-	if q.filter.empty() {
+	switch {
+	case !q.loaded:
+	case q.filter.empty():
 		out = append(out, span{roleMuted, thousands(q.win.total) + " in all"})
-	} else {
+	default:
 		out = append(out, span{roleMuted, fmt.Sprintf("%s of %s", thousands(q.win.total), thousands(all))})
 	}
 	if q.fresh > 0 {

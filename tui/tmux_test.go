@@ -120,7 +120,7 @@ func (p *pane) start(dir, env string, texts ...string) {
 	p.text(fmt.Sprintf("%s=%s %s %s", beProgram, dir, env, self))
 	p.keys("Enter")
 	if len(texts) == 0 {
-		texts = []string{"Needs you"}
+		texts = []string{"Needs you", "▸", "low risk"}
 	}
 	p.waitFor(texts...)
 }
