@@ -376,11 +376,15 @@ func (k *Kernel) endTurn(tx Tx, before Turn, end TurnEnd, why string) (Turn, err
 	after.State, after.End, after.Reason, after.StopAsked = TurnDone, end, before.endReason(end, why), false
 	if end == TurnEndModel || end == TurnEndBudget {
 		after.State = TurnFailed
-	} else if err := k.withdrawQuestions(tx, before); err != nil {
-		return before, err
 	}
 	if err := k.changeTurn(tx, before, &after); err != nil {
 		return before, err
+	}
+	// It has ended by now: what becomes of its questions does not end it once more.
+	if after.State == TurnDone {
+		if err := k.withdrawQuestions(tx, before); err != nil {
+			return before, err
+		}
 	}
 	if err := dropLease(tx, before.Session); err != nil {
 		return before, err
