@@ -38,6 +38,7 @@ type Options struct {
 type Kernel struct {
 	store        Store
 	gatekeepers  map[string]Gatekeeper
+	kinds        map[string]map[string]ActionKind // by gatekeeper and name: what drafts are held against
 	clock        Clock
 	rand         Rand
 	alive        Alive
@@ -68,6 +69,7 @@ func New(o Options) (*Kernel, error) {
 	}
 	k := &Kernel{
 		store: o.Store, gatekeepers: make(map[string]Gatekeeper, len(o.Gatekeepers)),
+		kinds: make(map[string]map[string]ActionKind, len(o.Gatekeepers)),
 		clock: o.Clock, rand: o.Rand, alive: o.Alive, egress: o.Egress, fault: o.Fault,
 		checks: append([]Check{narrowing{}}, o.Checks...), cap: o.Cap, budgets: o.Budgets, requireKey: o.RequireKey,
 		log: o.Log, baseDeadline: o.BaseDeadline, resources: make(map[resourceKey]Resource),
@@ -97,6 +99,10 @@ func New(o Options) (*Kernel, error) {
 			faults = append(faults, fmt.Errorf("gatekeeper %s: registered twice", m.Kind))
 		}
 		k.gatekeepers[m.Kind] = g
+		k.kinds[m.Kind] = make(map[string]ActionKind, len(m.Kinds))
+		for _, kind := range m.Kinds {
+			k.kinds[m.Kind][kind.Name] = kind
+		}
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, err

@@ -57,7 +57,8 @@ type sessionTx interface {
 	RenameSession(id SessionID, name string, at time.Time) error
 	// InsertConnection gives the connection its id.
 	InsertConnection(*Connection) error
-	// InsertBinding puts a binding in the place of one with its name that was removed; a live one is ErrNameTaken.
+	// InsertBinding puts a binding in the place of one with its name that was removed; a live one is ErrNameTaken. One that
+	// comes back as it was keeps when it was made: what was queued through it goes where it went.
 	InsertBinding(Binding) error
 	// RemoveBinding hides a binding from calls; actions and units made through it stay. ErrNotFound when there is none.
 	RemoveBinding(session SessionID, name BindingName, at time.Time) error

@@ -75,7 +75,12 @@ func (k *Kernel) refreshOnce(ctx context.Context, a Action) error {
 		errors.As(err, &out.refused)
 		return k.block(ctx, a, c, out)
 	}
-	return k.store.Write(ctx, func(tx Tx) error { return k.storeFresh(tx, c, a, p) })
+	err = k.store.Write(ctx, func(tx Tx) error { return k.storeFresh(tx, c, a, p) })
+	if err == nil || errors.Is(err, errChanged) || ctx.Err() != nil {
+		return err
+	}
+	// What the store does not take holds up nobody else, where it takes anything.
+	return k.block(ctx, a, c, gated{text: "no fresh preview: it could not be stored"})
 }
 
 func (k *Kernel) storeFresh(tx Tx, c *callInProgress, a Action, p *prepared) error {
@@ -138,6 +143,10 @@ func (k *Kernel) callOf(ctx context.Context, a Action) (*callInProgress, error) 
 
 // callAt is callOf where the binding was found already.
 func callAt(at located, a Action) (*callInProgress, error) {
+	// A binding that was put back as it was is as old as it was.
+	if at.binding.CreatedAt.After(a.CreatedAt) {
+		return nil, fmt.Errorf("binding %s: was bound to something else since", a.Binding)
+	}
 	if at.connection.ID != a.Connection {
 		return nil, fmt.Errorf("binding %s: leads to another connection now", a.Binding)
 	}

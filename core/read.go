@@ -13,6 +13,7 @@ type lookahead struct {
 	journal Journal
 	version int64 // of the targets, to be the same after the fetch
 	call    Call
+	before  ActionID // only actions before this one were looked at; 0 is all
 }
 
 // errChanged says that actions changed between the look ahead and the transaction; the call is repeated.
@@ -64,7 +65,7 @@ func lookAheadIn(v actionView, c *callInProgress, call Call, extra []Selector, b
 		if err != nil {
 			return nil, err
 		}
-		return &lookahead{intent: intent, journal: journal, version: version, call: call}, nil
+		return &lookahead{intent: intent, journal: journal, version: version, call: call, before: before}, nil
 	}
 }
 

@@ -70,11 +70,8 @@ func (k *Kernel) prepare(ctx context.Context, c *callInProgress, look *lookahead
 	if err := draft.normalize(); err != nil {
 		return nil, nil, err
 	}
-	if !c.op.allows(draft.Lane) {
-		return nil, nil, fmt.Errorf("driver %s: %s in lane %q, which is not declared", c.connection.Kind, c.method, draft.Lane)
-	}
-	if !contains(c.op.Kinds, draft.Kind) {
-		return nil, nil, fmt.Errorf("driver %s: %s made kind %q, which is not declared", c.connection.Kind, c.method, draft.Kind)
+	if err := draft.check(c.op, k.kinds[c.connection.Kind], look); err != nil {
+		return nil, nil, fmt.Errorf("driver %s: %w", c.connection.Kind, err)
 	}
 	draft.Title = cleanReason(draft.Title)
 	digest, err := DigestOf(c.binding.Name, draft)

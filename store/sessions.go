@@ -192,7 +192,8 @@ func (v *view) Bindings(session core.SessionID) ([]core.Binding, error) {
 func (t *tx) InsertBinding(b core.Binding) error {
 	n, err := t.l.exec(`INSERT INTO binding (`+bindingColumns+`) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (session, name) DO UPDATE SET url = excluded.url, kind = excluded.kind,
-			connection = excluded.connection, created_at = excluded.created_at, removed_at = 0
+			connection = excluded.connection, removed_at = 0,
+			created_at = iif(url = excluded.url AND connection = excluded.connection, created_at, excluded.created_at)
 		WHERE removed_at <> 0`,
 		b.Session, b.Name, b.URL, b.Kind, b.Connection, nanos(b.CreatedAt))
 	switch {
