@@ -37,7 +37,8 @@
 //     itself. settle.go is how a person ends an unknown.
 //  7. preview.go: what drifted gets a fresh preview and a new digest.
 //
-// A read takes steps 1 and 2 and ends in releaseRead. Turns and their questions are in turn*.go and question.go.
+// A read takes steps 1 and 2 and ends in releaseRead. Turns and their questions are in turn*.go and question.go,
+// what models take and may take in usage.go.
 //
 // # What is not guaranteed
 //

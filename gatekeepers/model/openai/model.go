@@ -202,20 +202,23 @@ func sum(a, b core.Usage) core.Usage {
 	return core.Usage{Input: a.Input + b.Input, Output: a.Output + b.Output, Estimated: a.Estimated || b.Estimated}
 }
 
-// try asks once. Sent is about how many bytes went out, and zero where the endpoint did not begin to answer.
+// try asks once. Sent is about how many bytes went out, and zero where the endpoint refused them.
 func (m *Model) try(ctx context.Context, params openai.ChatCompletionNewParams, a *assembly) (out core.Response, sent int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, m.o.Timeout)
 	defer cancel()
 	service := openai.NewChatCompletionService(m.options(kindStream)...)
-	stream := service.NewStreaming(ctx, params)
-	if err := stream.Err(); err != nil {
-		return core.Response{}, 0, err
-	}
-	defer func() { _ = stream.Close() }() // all of it that counts was read
 	raw, err := params.MarshalJSON()
 	if err != nil {
 		return core.Response{}, 0, err
 	}
+	stream := service.NewStreaming(ctx, params)
+	if err := stream.Err(); err != nil {
+		if ctx.Err() != nil {
+			sent = len(raw) // it was at work on it, and may count it
+		}
+		return core.Response{}, sent, err
+	}
+	defer func() { _ = stream.Close() }() // all of it that counts was read
 	sent = len(raw)
 	for stream.Next() {
 		if err := a.add(stream.Current()); err != nil {
