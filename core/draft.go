@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // check holds a draft against what its driver declared and against what it was shown: the kernel orders, strands and
@@ -28,8 +29,25 @@ func (d *Draft) check(op Operation, kinds map[string]ActionKind, look *lookahead
 			return fmt.Errorf("%s made kind %q with %s %v, which is not declared", op.Name, d.Kind, flag.name, flag.value)
 		}
 	}
+	if err := d.checkNames(look.call.Next); err != nil {
+		return fmt.Errorf("%s: %w", op.Name, err)
+	}
 	if err := d.checkReferences(look); err != nil {
 		return fmt.Errorf("%s: %w", op.Name, err)
+	}
+	return nil
+}
+
+// checkNames refuses provisional ids that are not the next ones: they are another action's, or use up the numbers.
+func (d *Draft) checkNames(next int) error {
+	for _, name := range d.Provides {
+		if !Provisional(name) {
+			continue
+		}
+		n, err := strconv.Atoi(name[1:])
+		if err != nil || n < next || n >= next+len(d.Provides) {
+			return fmt.Errorf("promises %s, where ~%d is next", name, next)
+		}
 	}
 	return nil
 }

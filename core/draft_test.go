@@ -21,6 +21,8 @@ func TestR17_ReferencesThatAreNone(t *testing.T) {
 		"a result without an order":   func(d *core.Draft) { d.Base = []core.BaseVersion{{Target: d.Targets[0], ResultOf: elsewhere}} },
 		"no version":                  func(d *core.Draft) { d.Base = []core.BaseVersion{{Target: d.Targets[0]}} },
 		"two versions":                func(d *core.Draft) { d.Base[0].Absent = true },
+		"a name of another action":    func(d *core.Draft) { d.Provides = []string{"~1"} },
+		"a name far ahead":            func(d *core.Draft) { d.Provides = []string{"~2147483647"} },
 		"a base that is no target":    func(d *core.Draft) { d.Base[0].Target = "elsewhere" },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,16 +53,10 @@ func TestR15_FlagsThatAreNotDeclared(t *testing.T) {
 // TestR17_PreviewThatCannotBeStored: one action whose fresh preview the store does not take is drifted without one, and
 // nothing else is held up by it.
 func TestR17_PreviewThatCannotBeStored(t *testing.T) {
-	r, o := newOddRig(t)
-	first, _ := r.create("first")
+	r := newRig(t, func(k *core.Options) { k.Store = noPreviews{k.Store} })
 	target := r.made("a")
 	id := r.submit("append", `{"id":%q,"text":"x"}`, target)
 	other := r.submit("append", `{"id":%q,"text":"x"}`, r.made("b"))
-	taken := r.action(first).Draft.Provides
-	o.prepare = func(d core.Draft) core.Draft {
-		d.Provides = taken
-		return d
-	}
 	if err := r.service(notesURL).Put("items/"+target, memory.Item{Title: "changed"}); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +64,6 @@ func TestR17_PreviewThatCannotBeStored(t *testing.T) {
 	if got := r.action(id).Drift; got != core.DriftBlocked {
 		t.Errorf("got drift %q, want %q", got, core.DriftBlocked)
 	}
-	o.prepare = nil
 	r.wantOutcomes(r.approve(other), core.OutcomeApplied)
 	r.wantOutcomes(r.reject("", id), core.OutcomeRejected)
 }

@@ -91,7 +91,7 @@ func (r Released) Code() string { return r.body.Code }
 // Reason says in one line why a call was refused or failed.
 func (r Released) Reason() string { return r.body.Reason }
 
-// MarshalJSON prints the object that the command line and models see. It panics for a value that did not pass the gate.
+// MarshalJSON prints the object that the command line and models see. A value that did not pass the gate is an error.
 func (r Released) MarshalJSON() ([]byte, error) {
 	if !r.valid {
 		return nil, errors.New("core: a value that did not pass the gate")
@@ -143,7 +143,7 @@ func (narrowing) CheckExact(_ context.Context, p Passage) error { return narrowe
 
 func narrowed(p Passage, units []Unit) error {
 	for _, u := range units {
-		if !p.Resource.Covers(u) {
+		if u.Gatekeeper != p.Binding.Kind || !p.Resource.Covers(u) {
 			return &RefusedError{Unit: u, Why: fmt.Sprintf("outside binding %s", p.Binding.Name)}
 		}
 	}

@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Lane says what becomes of a call (kernel R15). The zero value is undeclared and does not load.
@@ -167,11 +168,15 @@ func (o Operation) validate(kind string, declared map[string]bool) []error {
 			if len(o.Lanes) > 1 {
 				fault("a read cannot take other lanes")
 			}
-			if o.Depends == "" {
+			switch o.Depends {
+			case ReachExact, ReachPrefix, ReachAll:
+			case "":
 				fault("a read must say what it depends on")
+			default:
+				fault("depends on %q, which does not exist", o.Depends)
 			}
 		case LaneAwait:
-			if o.AwaitReason == "" {
+			if strings.TrimSpace(o.AwaitReason) == "" {
 				fault("await without a reason")
 			}
 		case LaneSimulate:

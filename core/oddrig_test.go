@@ -95,6 +95,17 @@ func (s *brokenStore) Write(ctx context.Context, fn func(core.Tx) error) error {
 	return s.Store.Write(ctx, fn)
 }
 
+// noPreviews takes everything but fresh previews.
+type noPreviews struct{ core.Store }
+
+func (s noPreviews) Write(ctx context.Context, fn func(core.Tx) error) error {
+	return s.Store.Write(ctx, func(tx core.Tx) error { return fn(noPreviewsTx{tx}) })
+}
+
+type noPreviewsTx struct{ core.Tx }
+
+func (noPreviewsTx) ReplaceDraft(core.Action, *core.Action) (bool, error) { return false, errDiskFull }
+
 // faultAt does something at one fault point.
 type faultAt struct {
 	point core.FaultPoint

@@ -131,6 +131,7 @@ func (p *planner) load(item PlanItem) (*PlannedItem, error) {
 	if seen == (Digest{}) {
 		item.Digest = a.Digest
 	}
+	item.Reason = cleanReason(item.Reason)
 	planned := &PlannedItem{
 		PlanItem: item, Summary: a.Summary(),
 		Needs: providers(a.Draft.Needs), After: providers(a.Draft.After),
