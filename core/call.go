@@ -66,10 +66,18 @@ func (k *Kernel) Call(ctx context.Context, r CallRequest) (Released, error) {
 	if err := op.checkArgs(args); err != nil {
 		return k.releaseError(ctx, c, err)
 	}
+	carryOut := k.submit
 	if op.IsRead() {
-		return k.read(ctx, c)
+		carryOut = k.read
 	}
-	return k.submit(ctx, c)
+	released, err := carryOut(ctx, c)
+	if errors.Is(err, ErrNameTaken) {
+		// The same call, made at the same moment, was answered first; this one did nothing.
+		if stored, ok, lost := k.storedAnswer(ctx, c); ok && lost == nil {
+			return stored, nil
+		}
+	}
+	return released, err
 }
 
 // callInProgress is a call with all that is known of it before the service is asked.

@@ -205,6 +205,9 @@ func (k *Kernel) releaseRepeated(ctx context.Context, c *callInProgress, cause *
 
 func (k *Kernel) newAction(tx Tx, c *callInProgress, p *prepared) (Action, error) {
 	now := k.clock.Now()
+	if now.Before(c.binding.CreatedAt) {
+		now = c.binding.CreatedAt // a clock that was put back makes nothing older than what it went through
+	}
 	seen, err := tx.CountObservations(c.session.ID)
 	if err != nil {
 		return Action{}, err
