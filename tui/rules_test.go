@@ -180,6 +180,8 @@ func TestT3_TableRefusesDecisionsOnReflexes(t *testing.T) {
 	}{
 		{"on a navigation key", KeyChange{"draft.approve", []string{"j"}}, []string{"draft.approve", "list.down"}},
 		{"on enter", KeyChange{"draft.reject-again", []string{"enter"}}, []string{"draft.reject-again", "list.open"}},
+		{"on a navigation key of another pane", KeyChange{"plan.one", []string{"v"}}, []string{"plan.one", "range"}},
+		{"on a key of other tools", KeyChange{"settle", []string{"delete", "tab"}}, []string{"settle", "tab"}},
 		{"on a small letter", KeyChange{"draft.approve", []string{"b"}}, []string{"draft.approve", "capital", "b"}},
 		{"two commands on one key", KeyChange{"draft.reject", []string{"c"}}, []string{"draft.reject", "plan.open"}},
 		{"unknown command", KeyChange{"draft.aprove", []string{"B"}}, []string{"draft.aprove"}},
@@ -385,6 +387,26 @@ func TestT7_ProgressIsBatched(t *testing.T) {
 	d.shows("500 applied")
 	if got := d.a.drawn - before; got > 20 {
 		t.Fatalf("1,000 reports made %d frames", got)
+	}
+}
+
+// TestT7_ReportsOfAMomentAreOneMessage: what gathers while a frame is drawn
+// comes together, a moment later.
+func TestT7_ReportsOfAMomentAreOneMessage(t *testing.T) {
+	d := newDriver(t, site(), 80, 24)
+	p := d.a.plan
+	p.feed, p.live = newFeed(), map[core.ActionID]core.Progress{}
+	for id := core.ActionID(1); id <= 100; id++ {
+		p.feed.put(core.Progress{Action: id, Done: int(id)})
+	}
+	msg := p.feed.take().(feedMsg)
+	if len(msg.batch) != 100 {
+		t.Fatalf("a message has %d of 100 reports", len(msg.batch))
+	}
+	p.feed.put(core.Progress{Action: 101, Done: 100})
+	later, ok := p.progress(msg)().(term.Later)
+	if !ok || later.After != batchFor || p.done != 100 {
+		t.Fatalf("the next batch is asked for at once: %+v", later)
 	}
 }
 

@@ -13,15 +13,14 @@ func TestAScreenThatEndsWaitsForItsWrites(t *testing.T) {
 	done := false
 	go a.work(func() term.Msg { close(started); <-finish; done = true; return nil })()
 	<-started
-	waited := make(chan struct{})
-	go func() { a.works.wait(time.Minute); close(waited) }()
+	a.works.wait(time.Millisecond)
 	select {
-	case <-waited:
-		t.Fatal("it did not wait")
+	case <-a.works.ended:
+		t.Fatal("it says that nothing is left while a write runs")
 	default:
 	}
 	close(finish)
-	<-waited
+	<-a.works.ended
 	if !done {
 		t.Fatal("it waited for nothing")
 	}
