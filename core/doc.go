@@ -27,17 +27,17 @@
 //  1. call.go: Kernel.Call finds session, binding and method, and checks the arguments.
 //  2. read.go: lookAhead asks the driver which targets the call touches and loads the journal over them (journal.go);
 //     gate.go: checkIntent.
-//  3. submit.go: the driver prepares a draft; checkExact; storeAction writes action, references, units, log rows
-//     (record.go) and the answer in one transaction, if nothing on the targets changed meanwhile. The digest (digest.go)
-//     is what an approval will be bound to.
+//  3. submit.go: the driver prepares a draft, which is held against what it declared (draft.go); checkExact; storeAction
+//     writes action, references, units, log rows (record.go) and the answer in one transaction, if nothing on the targets
+//     changed meanwhile. The digest (digest.go) is what an approval will be bound to.
 //  4. planning.go: a person's decisions become a Plan: order, prerequisites, what is stranded, what drifted.
 //  5. confirm.go: Confirm stores the plan, settles rejects (decide.go), and gives each connection a lane (lane.go).
 //  6. claim.go: digest, prerequisites, base; the claim is durable, sharing a transaction with the outcome before it; the
-//     driver applies; the outcome is durable. Whatever dies in between is unknown (recover.go) and never sent again by
-//     itself. settle.go is how a person ends an unknown.
+//     driver applies; the outcome is durable, at once or when the disk has room again (kept.go). Whatever dies in between
+//     is unknown (recover.go) and never sent again by itself. settle.go is how a person ends an unknown.
 //  7. preview.go: what drifted gets a fresh preview and a new digest.
 //
-// A read takes steps 1 and 2 and ends in releaseRead. Turns and their questions are in turn*.go and question.go,
+// No driver is called but through guard.go: its panics are errors. A read takes steps 1 and 2 and ends in releaseRead. Turns and their questions are in turn*.go and question.go,
 // what models take and may take in usage.go.
 //
 // # What is not guaranteed

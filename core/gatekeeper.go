@@ -10,7 +10,8 @@ import (
 )
 
 // Gatekeeper is a driver for one kind of service. It narrows a connection to one resource and never decides policy.
-// Its methods may be called from several goroutines at once.
+// Its methods may be called from several goroutines at once. A panic in one of them, or in a Resource, is an error of the
+// call; in Apply the outcome is unknown.
 type Gatekeeper interface {
 	// Manifest is the same at every call; it is validated when the program starts.
 	Manifest() Manifest
@@ -166,7 +167,10 @@ type Reference struct {
 	Provider ActionID `json:"action"`
 }
 
-// Draft is a write as its driver prepared it, not yet an action.
+// Draft is a write as its driver prepared it, not yet an action. One that does not keep to this is an error of the call:
+// lane, kind and flags are declared ones; provisional ids in Provides are the next free ones (Call.Next); references go
+// to earlier actions that Names or the journal showed; every base target is among Targets, and what is a result of an
+// action stands in Needs or After too.
 type Draft struct {
 	Kind           string
 	Lane           Lane

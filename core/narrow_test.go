@@ -1,6 +1,9 @@
 package core_test
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"gatehouse/core"
@@ -45,5 +48,28 @@ func TestR16_OverlappingBindings(t *testing.T) {
 				t.Errorf("got pending %d, incomplete %v through the wider binding, want actions %d and %d", out.Pending(), out.Incomplete(), id, lost)
 			}
 		})
+	}
+}
+
+// TestR14_ConnectionOfAnotherKind: a binding never leads a URL of one kind over a connection of another.
+func TestR14_ConnectionOfAnotherKind(t *testing.T) {
+	r := newRig(t)
+	ctx := context.Background()
+	err := r.db.Write(ctx, func(tx core.Tx) error {
+		return tx.InsertConnection(&core.Connection{Kind: "other", Name: "o", Owner: "alice", Service: "notes"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	connections, err := r.kernel.Connections(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.kernel.Bind(ctx, core.BindRequest{
+		Session: string(r.session.ID), Name: "ODD", URL: notesURL, Person: "alice", Connection: connections[len(connections)-1].ID,
+	})
+	var invalid *core.CallError
+	if !errors.As(err, &invalid) || invalid.Code != core.CodeInvalid || !strings.Contains(err.Error(), "is to other") {
+		t.Errorf("got %v, want the binding refused", err)
 	}
 }

@@ -130,6 +130,9 @@ func (k *Kernel) Bind(ctx context.Context, r BindRequest) (Binding, error) {
 	if err != nil {
 		return Binding{}, err
 	}
+	if kind := g.Manifest().Kind; connection.Kind != kind {
+		return Binding{}, Invalid("connection %s: is to %s, and the URL is for %s; leave it out, or name another", connection.ID, connection.Kind, kind)
+	}
 	resource, err := openGuarded(ctx, g, connection, url)
 	if err != nil {
 		return Binding{}, unbindable(err)
