@@ -149,7 +149,7 @@ func (m *Model) explain(ctx context.Context, err error) error {
 	case answer.status == http.StatusNotFound, answer.code == "model_not_found", answer.status == http.StatusMethodNotAllowed:
 		return m.notFound(ctx, answer)
 	case answer.status == http.StatusTooManyRequests:
-		return fmt.Errorf("%s has had enough for now: %s; continue later", m.base, m.clean(answer.Error()))
+		return fmt.Errorf("%s has had enough for now: %s", m.base, m.clean(answer.Error()))
 	default:
 		return fmt.Errorf("%s answered %s", m.base, m.clean(answer.Error()))
 	}
@@ -165,11 +165,11 @@ func (m *Model) explainOther(ctx context.Context, err error) error {
 		}
 		return fmt.Errorf("%s", m.clean(ended.said))
 	case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%s gave no whole answer within %s (openai.timeout); continue to ask again", m.base, m.o.Timeout)
+		return fmt.Errorf("%s gave no whole answer within %s (openai.timeout)", m.base, m.o.Timeout)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &cut):
-		return fmt.Errorf("the answer broke off: %s; continue to ask again", m.clean(cut.Error()))
+		return fmt.Errorf("the answer broke off: %s", m.clean(cut.Error()))
 	default:
 		return fmt.Errorf("%s cannot be reached: %s; check openai.base_url, and that the server runs", m.base, m.clean(bare(err)))
 	}
