@@ -134,24 +134,34 @@ func (p *pane) text(s string) { p.t.Helper(); p.run("send-keys", "-l", s) }
 
 func (p *pane) screen() string { return p.run("capture-pane", "-p") }
 
-// waitFor looks until the screen shows every text. tmux has no event for it.
+// waitFor looks until the screen shows every text.
 func (p *pane) waitFor(texts ...string) {
+	p.t.Helper()
+	p.waitUntil(fmt.Sprintf("%q", texts), func(screen string) bool {
+		for _, text := range texts {
+			if !strings.Contains(screen, text) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// waitUntil looks until the screen is as wanted. tmux has no event for it.
+func (p *pane) waitUntil(what string, ok func(string) bool) {
 	p.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(60 * time.Second)
 	for {
-		screen, all := p.screen(), true
-		for _, text := range texts {
-			all = all && strings.Contains(screen, text)
-		}
-		if all {
+		screen := p.screen()
+		if ok(screen) {
 			return
 		}
 		select {
 		case <-tick.C:
 		case <-deadline:
-			p.t.Fatalf("the terminal never showed %q:\n%s", texts, screen)
+			p.t.Fatalf("the terminal never showed %s:\n%s", what, screen)
 		}
 	}
 }
@@ -179,7 +189,7 @@ func (p *pane) press(key string, texts ...string) {
 // restored fails unless the terminal is as a shell needs it.
 func (p *pane) restored() {
 	p.t.Helper()
-	p.waitFor("shell>")
+	p.waitUntil("a prompt at its end", func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "shell>") })
 	if got := strings.TrimSpace(p.run("display-message", "-p", "#{alternate_on} #{cursor_flag} #{mouse_any_flag}")); got != "0 1 0" {
 		p.t.Errorf("alternate screen, cursor, mouse are %q, want 0 1 0", got)
 	}
