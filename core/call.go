@@ -87,6 +87,7 @@ type callInProgress struct {
 	caller Caller
 	method string
 	args   json.RawMessage
+	gaps   []Gap  // what an error does not take into account, where the call got as far as that
 	hash   string // of method and arguments; set for callers with a call id
 }
 

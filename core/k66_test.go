@@ -308,3 +308,35 @@ func TestK42_AppliedElsewhereStopsNothingBehindIt(t *testing.T) {
 	r.wantOutcomes(r.approve(one), core.OutcomeApplied)
 	r.wantOutcomes(r.confirm(both), core.OutcomeNotPending, core.OutcomeApplied)
 }
+
+// TestK66_MovedBetweenFetches applies a move after the read has not found its goal and before it fetches its source: the
+// item is at neither place then, and is missed unless the read is repeated.
+func TestK66_MovedBetweenFetches(t *testing.T) {
+	forms(t, func(t *testing.T, r *rig, s *memory.Service) {
+		plan := r.planApprove(r.submitTo("ITEMS", "move", `{"id":"a","to":"b"}`))
+		var first atomic.Bool
+		s.SetHook(func(_ context.Context, point memory.Point, _ string) error {
+			if point == memory.PointFetched && first.CompareAndSwap(false, true) {
+				r.wantOutcomes(r.confirm(plan), core.OutcomeApplied)
+			}
+			return nil
+		})
+		out := r.call("ITEMS", "get", `{"id":"b"}`)
+		r.wantStatus(out, core.StatusOK)
+		if body := field[string](t, out, "body"); body != "start;" {
+			t.Errorf("got %q, want the item at its new place", body)
+		}
+	})
+}
+
+// TestK66_NotFoundNamesWhatItDoesNotShow: an answer that is an error is incomplete like any other.
+func TestK66_NotFoundNamesWhatItDoesNotShow(t *testing.T) {
+	forms(t, func(t *testing.T, r *rig, _ *memory.Service) {
+		awaited := r.submitTo("ITEMS", "publish", `{"id":"a"}`)
+		moved := r.submitTo("ITEMS", "move", `{"id":"a","to":"b"}`)
+		out := r.call("ITEMS", "get", `{"id":"b"}`)
+		if out.Code() != core.CodeNotFound || !slices.Contains(gapsOf(out), moved) {
+			t.Errorf("got %s %s, incomplete %v; want not found, without %d behind %d", out.Status(), out.Code(), out.Incomplete(), moved, awaited)
+		}
+	})
+}

@@ -116,7 +116,11 @@ func (k *Kernel) read(ctx context.Context, c *callInProgress) (Released, error) 
 			return released, err
 		}
 		fetched, err := c.resource.Read(ctx, look.call, look.journal)
+		if err != nil && !last && k.changedSince(ctx, c, look) {
+			continue // what was not found may have been on its way from one place to another
+		}
 		if err != nil {
+			c.gaps = mergeGaps(look.journal.Gaps, fetched.Incomplete)
 			return k.releaseError(ctx, c, err)
 		}
 		p := c.passage(PurposeRead)
@@ -130,6 +134,17 @@ func (k *Kernel) read(ctx context.Context, c *callInProgress) (Released, error) 
 		}
 		return released, err
 	}
+}
+
+// changedSince reports that actions on what a call touches changed since the look ahead. Where it cannot be told they
+// count as unchanged: the store will say so again when the answer is kept.
+func (k *Kernel) changedSince(ctx context.Context, c *callInProgress, look *lookahead) bool {
+	version := look.version
+	err := k.store.Read(ctx, func(v View) (err error) {
+		version, err = v.TargetsVersion(c.session.ID, c.resource.Key(), look.intent.Targets)
+		return err
+	})
+	return err == nil && version != look.version
 }
 
 // allGaps is a journal that projects nothing and names everything: what a read falls back to when its targets do not
@@ -246,7 +261,7 @@ func (k *Kernel) releaseError(ctx context.Context, c *callInProgress, cause erro
 		return k.releaseRefusal(ctx, c, err)
 	}
 	body := releasedBody{
-		Status: StatusError, Code: "service", Reason: cleanReason(cause.Error()), Units: unitsOf(whole),
+		Status: StatusError, Code: "service", Reason: cleanReason(cause.Error()), Units: unitsOf(whole), Incomplete: c.gaps,
 	}
 	var out Released
 	err := k.store.Write(ctx, func(tx Tx) error {
@@ -262,7 +277,7 @@ func (k *Kernel) releaseError(ctx context.Context, c *callInProgress, cause erro
 
 // releasePlainError records a call that found or did nothing: a row, no unit (K12).
 func (k *Kernel) releasePlainError(ctx context.Context, c *callInProgress, cause *CallError) (Released, error) {
-	body := releasedBody{Status: StatusError, Code: cause.Code, Reason: cleanReason(cause.Text)}
+	body := releasedBody{Status: StatusError, Code: cause.Code, Reason: cleanReason(cause.Text), Incomplete: c.gaps}
 	var out Released
 	err := k.store.Write(ctx, func(tx Tx) error {
 		if err := tx.Append(c.entry(k, EventRead, nil, map[string]any{"error": cause.Code})); err != nil {

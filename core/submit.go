@@ -26,7 +26,11 @@ func (k *Kernel) submit(ctx context.Context, c *callInProgress) (Released, error
 			return released, err
 		}
 		p, missing, err := k.prepare(ctx, c, look)
+		if err != nil && attempt < changeRetries && k.changedSince(ctx, c, look) {
+			continue
+		}
 		if err != nil {
+			c.gaps = mergeGaps(look.journal.Gaps)
 			return k.releaseError(ctx, c, err)
 		}
 		if len(missing) > 0 {
