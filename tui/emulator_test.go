@@ -30,10 +30,15 @@ func newEmulator(t *testing.T, w, h int) *emulator {
 		_, _ = io.Copy(io.Discard, e.em)
 	}()
 	t.Cleanup(func() {
+		// Closing the emulator while it is read from is a race of its own: its
+		// pipe ends first.
+		if pipe, ok := e.em.InputPipe().(io.Closer); ok {
+			_ = pipe.Close() // the next line says whether it worked
+		}
+		<-drained
 		if err := e.em.Close(); err != nil {
 			t.Error(err)
 		}
-		<-drained
 	})
 	return e
 }
