@@ -37,8 +37,8 @@
 //     is unknown (recover.go) and never sent again by itself. settle.go is how a person ends an unknown.
 //  7. preview.go: what drifted gets a fresh preview and a new digest.
 //
-// No driver is called but through guard.go: its panics are errors. A read takes steps 1 and 2 and ends in releaseRead. Turns and their questions are in turn*.go and question.go,
-// what models take and may take in usage.go.
+// A read takes steps 1 and 2 and ends in releaseRead. Drivers are called through guard.go: a panic is an error. Turns and
+// their questions are in turn*.go and question.go, what models take and may take in usage.go.
 //
 // # What is not guaranteed
 //

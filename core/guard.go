@@ -18,6 +18,16 @@ func caught(kind, what string, err *error) {
 	}
 }
 
+func normalizeGuarded(g Gatekeeper, url string) (normal string, err error) {
+	defer caught(g.Manifest().Kind, "normalize", &err)
+	return g.Normalize(url)
+}
+
+func connectGuarded(ctx context.Context, g Gatekeeper, url string) (c Connection, err error) {
+	defer caught(g.Manifest().Kind, "connect", &err)
+	return g.Connect(ctx, url)
+}
+
 // openGuarded opens a resource; neither that nor anything asked of it later panics.
 func openGuarded(ctx context.Context, g Gatekeeper, c Connection, url string) (r Resource, err error) {
 	defer caught(c.Kind, "open", &err)

@@ -122,7 +122,7 @@ func (k *Kernel) Bind(ctx context.Context, r BindRequest) (Binding, error) {
 	if err != nil {
 		return Binding{}, err
 	}
-	url, err := g.Normalize(r.URL)
+	url, err := normalizeGuarded(g, r.URL)
 	if err != nil {
 		return Binding{}, unbindable(err)
 	}
@@ -182,7 +182,7 @@ func (k *Kernel) connectionFor(ctx context.Context, g Gatekeeper, r BindRequest,
 		}
 		return c, false, err
 	}
-	described, err := g.Connect(ctx, url)
+	described, err := connectGuarded(ctx, g, url)
 	if err != nil {
 		return Connection{}, false, unbindable(err)
 	}
