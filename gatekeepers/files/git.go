@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -19,7 +18,9 @@ import (
 // maxGitOutput is how much git may answer; more is refused, never cut.
 const maxGitOutput = 4 << 20
 
-var errNoWorkTree = &core.CallError{Code: core.CodeConflict, Text: "the folder is not in a git work tree"}
+func errNoWorkTree() error {
+	return &core.CallError{Code: core.CodeConflict, Text: "the folder is not in a git work tree"}
+}
 
 // repository is a git work tree that a path lies in, with a git folder of our own to read it through.
 //
@@ -39,13 +40,24 @@ type repository struct {
 }
 
 // plainSettings are the settings that say how files on disk compare with what git holds; all are single words.
-var plainSettings = []string{
-	"core.repositoryformatversion", "core.filemode", "core.ignorecase", "core.precomposeunicode", "core.symlinks",
-	"core.autocrlf", "core.eol", "core.checkstat", "core.trustctime", "core.sparsecheckout", "core.sparsecheckoutcone",
-	"extensions.objectformat", "extensions.refstorage",
+func plainSettings() []string {
+	return []string{
+		"core.repositoryformatversion", "core.filemode", "core.ignorecase", "core.precomposeunicode", "core.symlinks",
+		"core.autocrlf", "core.eol", "core.checkstat", "core.trustctime", "core.sparsecheckout", "core.sparsecheckoutcone",
+		"extensions.objectformat", "extensions.refstorage",
+	}
 }
 
-var plainValue = regexp.MustCompile(`^[A-Za-z0-9._-]{1,40}$`)
+// plainValue reports whether a setting is one short word: letters, digits, dot, underscore, hyphen.
+func plainValue(value string) bool {
+	for _, c := range []byte(value) {
+		letter := (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+		if !letter && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return value != "" && len(value) <= 40
+}
 
 // repository finds the work tree of a path of the root, and makes what git is to read it through. The caller calls Close.
 func (r *resource) repository(ctx context.Context, full string) (*repository, error) {
@@ -64,11 +76,11 @@ func (r *resource) repository(ctx context.Context, full string) (*repository, er
 	if inside, ok := below(r.rootPath, strings.TrimSuffix(top, "/")); ok {
 		repo.prefix = strings.TrimPrefix(inside, "/")
 	} else if repo.inRoot, ok = below(top, strings.TrimSuffix(r.rootPath, "/")); !ok {
-		return nil, errNoWorkTree
+		return nil, errNoWorkTree()
 	}
 	common, err := commonDir(gitDir)
 	if err != nil {
-		return nil, errNoWorkTree
+		return nil, errNoWorkTree()
 	}
 	repo.objects = filepath.Join(common, "objects")
 	if repo.shadow, err = os.MkdirTemp(r.driver.options.TempDir, "gatehouse-git-"); err != nil {
@@ -110,11 +122,11 @@ func findWorkTree(folder string) (top, gitDir string, err error) {
 		case err == nil && info.Mode().IsRegular() && info.Size() <= maxPath:
 			return linkedWorkTree(folder, candidate)
 		case err == nil:
-			return "", "", errNoWorkTree
+			return "", "", errNoWorkTree()
 		}
 		above := filepath.Dir(folder)
 		if above == folder {
-			return "", "", errNoWorkTree
+			return "", "", errNoWorkTree()
 		}
 		folder = above
 	}
@@ -124,18 +136,18 @@ func findWorkTree(folder string) (top, gitDir string, err error) {
 func linkedWorkTree(folder, file string) (top, gitDir string, err error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
-		return "", "", errNoWorkTree
+		return "", "", errNoWorkTree()
 	}
 	target, found := strings.CutPrefix(strings.TrimSpace(string(raw)), "gitdir:")
 	if !found {
-		return "", "", errNoWorkTree
+		return "", "", errNoWorkTree()
 	}
 	gitDir = strings.TrimSpace(target)
 	if !filepath.IsAbs(gitDir) {
 		gitDir = filepath.Join(folder, gitDir)
 	}
 	if info, err := os.Stat(gitDir); err != nil || !info.IsDir() {
-		return "", "", errNoWorkTree
+		return "", "", errNoWorkTree()
 	}
 	return folder, gitDir, nil
 }
@@ -160,7 +172,7 @@ func commonDir(gitDir string) (string, error) {
 func (g *repository) furnish(ctx context.Context, gitDir, common string) error {
 	head, err := os.ReadFile(filepath.Join(gitDir, "HEAD"))
 	if err != nil || len(head) > maxPath {
-		return errNoWorkTree
+		return errNoWorkTree()
 	}
 	if err := os.WriteFile(filepath.Join(g.shadow, "HEAD"), head, 0o600); err != nil {
 		return err
@@ -202,7 +214,7 @@ func globQuote(p string) string {
 func (g *repository) settings(ctx context.Context, file string) (string, error) {
 	raw, err := g.run(ctx, "config", "--file", file, "--no-includes", "--null", "--list")
 	if err != nil {
-		return "", errNoWorkTree
+		return "", errNoWorkTree()
 	}
 	values := make(map[string]string)
 	for _, line := range strings.Split(string(raw), "\x00") {
@@ -213,9 +225,9 @@ func (g *repository) settings(ctx context.Context, file string) (string, error) 
 		values[name] = value
 	}
 	var b strings.Builder
-	for _, name := range plainSettings {
+	for _, name := range plainSettings() {
 		value, found := values[name]
-		if !found || !plainValue.MatchString(value) {
+		if !found || !plainValue(value) {
 			continue
 		}
 		section, key, _ := strings.Cut(name, ".")

@@ -108,7 +108,9 @@ func parseCursor(s string) (cursor, error) {
 	return c, nil
 }
 
-var errListChanged = &core.CallError{Code: core.CodeListChanged, Text: "list changed since the page before; begin again without a cursor"}
+func errListChanged() error {
+	return &core.CallError{Code: core.CodeListChanged, Text: "list changed since the page before; begin again without a cursor"}
+}
 
 // cursor reads where the call goes on, and refuses to where the list moved meanwhile. A call without one begins.
 func (q *question) cursor(it item) (cursor, error) {
@@ -123,7 +125,7 @@ func (q *question) cursor(it item) (cursor, error) {
 		return c, core.Invalid("cursor: belongs to another path or query; leave it out to begin again")
 	}
 	if c.Query == "" && c.State != q.state(it) {
-		return c, errListChanged
+		return c, errListChanged()
 	}
 	return c, nil
 }

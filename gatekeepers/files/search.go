@@ -120,7 +120,7 @@ func (h *hunt) stateAt(after string) (string, error) {
 func (h *hunt) checkState() error {
 	now, err := h.stateAt(h.from.After)
 	if err != nil || now != h.from.State {
-		return errListChanged
+		return errListChanged()
 	}
 	return nil
 }
