@@ -40,7 +40,7 @@ func (k *Kernel) authorize(ctx context.Context, by Authority) (Authority, error)
 	case MeansTerminal:
 		return by, nil
 	case MeansPipe:
-		if !k.requireKey {
+		if !k.settings().RequireKey {
 			return by, nil
 		}
 	}

@@ -29,8 +29,17 @@ type Options struct {
 	RequireKey  bool // decisions need a terminal or an operator key (kernel R34)
 	Log         *slog.Logger
 
+	// Settings, if not nil, is asked each time instead of Cap and RequireKey: a person may change them meanwhile.
+	Settings func() Settings
+
 	// BaseDeadline is how long the base query of the next item may hold back the outcome of the last; 0 is 1 s (kernel R19).
 	BaseDeadline time.Duration
+}
+
+// Settings are what a person may change while the program runs.
+type Settings struct {
+	Cap        int  // 0 is DefaultCap
+	RequireKey bool // kernel R34
 }
 
 // Kernel decides. Its methods may be called from several goroutines; every command is one transaction, or, where an
@@ -45,9 +54,8 @@ type Kernel struct {
 	egress       Egress
 	fault        Fault
 	checks       []Check
-	cap          int
+	settings     func() Settings
 	budgets      []Budget
-	requireKey   bool
 	log          *slog.Logger
 	baseDeadline time.Duration
 
@@ -71,7 +79,7 @@ func New(o Options) (*Kernel, error) {
 		store: o.Store, gatekeepers: make(map[string]Gatekeeper, len(o.Gatekeepers)),
 		kinds: make(map[string]map[string]ActionKind, len(o.Gatekeepers)),
 		clock: o.Clock, rand: o.Rand, alive: o.Alive, egress: o.Egress, fault: o.Fault,
-		checks: append([]Check{narrowing{}}, o.Checks...), cap: o.Cap, budgets: o.Budgets, requireKey: o.RequireKey,
+		checks: append([]Check{narrowing{}}, o.Checks...), settings: o.Settings, budgets: o.Budgets,
 		log: o.Log, baseDeadline: o.BaseDeadline, resources: make(map[resourceKey]Resource),
 	}
 	if k.egress == nil {
@@ -80,8 +88,8 @@ func New(o Options) (*Kernel, error) {
 	if k.fault == nil {
 		k.fault = NoFault{}
 	}
-	if k.cap == 0 {
-		k.cap = DefaultCap
+	if k.settings == nil {
+		k.settings = func() Settings { return Settings{Cap: o.Cap, RequireKey: o.RequireKey} }
 	}
 	if k.log == nil {
 		k.log = slog.New(slog.DiscardHandler)
@@ -120,6 +128,14 @@ func (k *Kernel) Close() error {
 		delete(k.resources, key)
 	}
 	return errors.Join(faults...)
+}
+
+// openCap is how many pending and claimed actions a binding may have now (kernel R24).
+func (k *Kernel) openCap() int {
+	if limit := k.settings().Cap; limit > 0 {
+		return limit
+	}
+	return DefaultCap
 }
 
 // Manifests lists what the drivers say of themselves, by kind.

@@ -143,8 +143,8 @@ func (k *Kernel) stillAsSeen(tx Tx, c *callInProgress, p *prepared) error {
 	if err != nil {
 		return err
 	}
-	if open >= k.cap {
-		return &CapError{Binding: c.binding.Name, Cap: k.cap}
+	if limit := k.openCap(); open >= limit {
+		return &CapError{Binding: c.binding.Name, Cap: limit}
 	}
 	if c.caller.Turn > 0 {
 		id, rejected, err := tx.RejectedInTurn(c.session.ID, c.caller.Turn, p.digest)

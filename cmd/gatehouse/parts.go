@@ -90,7 +90,7 @@ func assemble(ctx context.Context, c *configuration, more additions) (p *parts, 
 	p.alive, closers = processes, append(closers, processes.Close)
 	p.kernel, err = core.New(core.Options{
 		Store: p.store, Gatekeepers: gatekeepers(c, p, more), Clock: systemClock{}, Rand: rand.Reader, Alive: processes,
-		Fault: more.fault, Cap: c.Queue.Cap, Budgets: c.budgets(), RequireKey: c.Decisions.RequireKey, Log: log,
+		Fault: more.fault, Budgets: c.budgets(), Log: log, Settings: followed(c, log).now,
 	})
 	if err != nil {
 		return nil, closers, err
