@@ -171,6 +171,10 @@ func storedBytes(t testing.TB, r *rig, id core.ActionID) int {
 }
 
 // BenchmarkP4_Submit: a submit to pending against one raw durable insert of the same bytes; to reach 0.6.
+//
+// A submit is one transaction, as the raw insert is, with 0.4 to 0.6 ms of work of its own (three rows of the record,
+// targets, digest, two look-ups before it). Where a durable transaction costs 0.4 ms or more it is about half of the
+// whole; on a disk that answers an fsync in 0.2 ms the work is what shows, and the ratio is 0.3 to 0.45.
 func BenchmarkP4_Submit(b *testing.B) {
 	r, f := newFreeRig(b), newFloor(b)
 	n := 0
@@ -194,6 +198,9 @@ func BenchmarkP4_Submit(b *testing.B) {
 }
 
 // BenchmarkP5_Approve: 1,000 actions approved in one decision against 2,000 raw durable transactions; to reach 0.9.
+//
+// It takes 1,004 transactions (outcome and next claim share one), each with about 0.5 ms of work of its own. That is
+// within reach of the target where a durable transaction costs 0.4 ms; at 0.2 ms the ratio is about 0.5.
 func BenchmarkP5_Approve(b *testing.B) {
 	const actions = 1000
 	r, f := newFreeRig(b), newFloor(b)
