@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"gatehouse/core"
 	"gatehouse/gatekeepers/memory"
@@ -130,6 +131,29 @@ func TestK32_TheLoserIsToldWhoWon(t *testing.T) {
 	if n := r.service(notesURL).Calls("send:"); n != 1 {
 		t.Errorf("%d effects were sent, want 1", n)
 	}
+}
+
+// TestR19_ClaimIsDurableBeforeTheEffect looks into the store at the moment at which the service is reached.
+func TestR19_ClaimIsDurableBeforeTheEffect(t *testing.T) {
+	r := newRig(t)
+	id, _ := r.create("x")
+	plan := r.planApprove(id)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // only a broken kernel waits
+	defer cancel()
+	var at []core.State
+	r.service(notesURL).SetHook(func(_ context.Context, point memory.Point, _ string) error {
+		if point == memory.PointSend {
+			at = append(at, r.action(id).State)
+		}
+		return nil
+	})
+	if _, err := r.kernel.Confirm(ctx, plan, r.by, core.ConfirmOptions{}, nil); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	if len(at) != 1 || at[0] != core.StateClaimed {
+		t.Errorf("the service was reached in states %v, want once, claimed", at)
+	}
+	r.wantState(id, core.StateApplied)
 }
 
 func TestK35_AlteredAfterSubmitIsRefused(t *testing.T) {
