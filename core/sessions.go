@@ -106,43 +106,66 @@ type BindRequest struct {
 
 // Bind opens the resource before anything is stored, so that a binding that does not work is never made.
 func (k *Kernel) Bind(ctx context.Context, r BindRequest) (Binding, error) {
-	name, err := ParseBindingName(r.Name)
-	if err != nil {
-		return Binding{}, err
-	}
 	session, err := k.Session(ctx, r.Session)
 	if err != nil {
 		return Binding{}, err
 	}
+	tried, err := k.tryBinding(ctx, r)
+	if err != nil {
+		return Binding{}, err
+	}
+	b := tried.binding
+	b.Session, b.CreatedAt = session.ID, k.clock.Now()
+	err = k.store.Write(ctx, func(tx Tx) error { return k.storeBinding(tx, &b, tried.connection, tried.fresh, r.Person) })
+	return b, err
+}
+
+// TryBinding does what Bind does but for the session, and stores nothing: whoever makes a session for its bindings asks
+// first.
+func (k *Kernel) TryBinding(ctx context.Context, r BindRequest) error {
+	_, err := k.tryBinding(ctx, r)
+	return err
+}
+
+// triedBinding is a binding that works and is not stored.
+type triedBinding struct {
+	binding    Binding
+	connection Connection
+	fresh      bool // the connection is not stored either
+}
+
+func (k *Kernel) tryBinding(ctx context.Context, r BindRequest) (triedBinding, error) {
+	name, err := ParseBindingName(r.Name)
+	if err != nil {
+		return triedBinding{}, err
+	}
 	kind, _, found := strings.Cut(r.URL, ":")
 	if !found {
-		return Binding{}, fmt.Errorf("binding URL %q: write it as KIND://…, for example file:///srv/site", r.URL)
+		return triedBinding{}, fmt.Errorf("binding URL %q: write it as KIND://…, for example file:///srv/site", r.URL)
 	}
 	g, err := k.gatekeeperFor(kind)
 	if err != nil {
-		return Binding{}, err
+		return triedBinding{}, err
 	}
 	url, err := normalizeGuarded(g, r.URL)
 	if err != nil {
-		return Binding{}, unbindable(err)
+		return triedBinding{}, unbindable(err)
 	}
 	connection, fresh, err := k.connectionFor(ctx, g, r, url)
 	if err != nil {
-		return Binding{}, err
+		return triedBinding{}, err
 	}
 	if kind := g.Manifest().Kind; connection.Kind != kind {
-		return Binding{}, Invalid("connection %s: is to %s, and the URL is for %s; leave it out, or name another", connection.ID, connection.Kind, kind)
+		return triedBinding{}, Invalid("connection %s: is to %s, and the URL is for %s; leave it out, or name another", connection.ID, connection.Kind, kind)
 	}
 	resource, err := openGuarded(ctx, g, connection, url)
 	if err != nil {
-		return Binding{}, unbindable(err)
+		return triedBinding{}, unbindable(err)
 	}
 	if err := resource.Close(); err != nil {
-		return Binding{}, fmt.Errorf("binding %s: %w", name, err)
+		return triedBinding{}, fmt.Errorf("binding %s: %w", name, err)
 	}
-	b := Binding{Session: session.ID, Name: name, URL: url, Kind: connection.Kind, CreatedAt: k.clock.Now()}
-	err = k.store.Write(ctx, func(tx Tx) error { return k.storeBinding(tx, &b, connection, fresh, r.Person) })
-	return b, err
+	return triedBinding{binding: Binding{Name: name, URL: url, Kind: connection.Kind}, connection: connection, fresh: fresh}, nil
 }
 
 // unbindable makes what a driver says against a URL a fault of the person who gave it, where it says nothing else.

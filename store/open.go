@@ -162,6 +162,10 @@ func (db *DB) claim() (fresh bool, err error) {
 		return false, fmt.Errorf("%s: %w", db.path, err)
 	case info.Size() > 0:
 		return false, nil
+	default: // an empty file that somebody made becomes the store, for its owner alone
+		if err := os.Chmod(db.path, 0o600); err != nil {
+			return false, fmt.Errorf("%s: %w", db.path, err)
+		}
 	}
 	pool, err := sql.Open("sqlite", "file:"+(&url.URL{Path: db.path}).EscapedPath()+"?mode=rw&_busy_timeout=5000")
 	if err != nil {

@@ -34,8 +34,15 @@ func (a *app) pretty(raw json.RawMessage) error {
 	if err := json.Indent(&b, raw, "", "  "); err != nil {
 		return fmt.Errorf("JSON: %w", err)
 	}
-	_, err := fmt.Fprintf(a.out, "%s\n", escapeJSON(b.Bytes()))
+	_, err := fmt.Fprintf(a.out, "%s\n", escapeJSON(readable(b.Bytes())))
 	return err
+}
+
+// readable writes <, > and & as they are where JSON escapes them for web
+// pages; a backslash that is escaped itself begins nothing.
+func readable(raw []byte) []byte {
+	plain := strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
+	return []byte(plain.Replace(string(raw)))
 }
 
 // escapeJSON writes characters that a terminal acts on, or that cannot be

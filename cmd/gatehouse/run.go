@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -160,8 +161,13 @@ func (a *app) runOptions(p *parts, f runFlags, o agent.Options) agent.Options {
 	return o
 }
 
-// runSession finds or makes the session, and binds what it is to reach.
+// runSession finds or makes the session, and binds what it is to reach. A
+// session is made only once all of its bindings were seen to work.
 func (a *app) runSession(ctx context.Context, p *parts, f runFlags) (string, error) {
+	wanted, err := wantedBindings(ctx, p, f)
+	if err != nil {
+		return "", err
+	}
 	ref := f.session
 	if ref == "" {
 		made, err := newRunSession(ctx, p)
@@ -179,16 +185,10 @@ func (a *app) runSession(ctx context.Context, p *parts, f runFlags) (string, err
 	if err != nil {
 		return "", err
 	}
-	for _, b := range f.binds {
-		name, url, found := strings.Cut(b, "=")
-		if !found {
-			return "", usage("write it as --bind SITE=./site", "run: --bind %q: not NAME=URL", b)
-		}
-		if url, err = resourceURL(url); err != nil {
-			return "", err
-		}
-		_, err := p.kernel.Bind(ctx, core.BindRequest{Session: string(s.ID), Name: name, URL: url, Person: p.person})
-		if errors.Is(err, core.ErrNameTaken) && boundTo(bound, name, url) {
+	for _, w := range wanted {
+		w.Session = string(s.ID)
+		_, err := p.kernel.Bind(ctx, w)
+		if errors.Is(err, core.ErrNameTaken) && boundTo(bound, w.Name, w.URL) {
 			continue
 		}
 		if err != nil {
@@ -196,6 +196,27 @@ func (a *app) runSession(ctx context.Context, p *parts, f runFlags) (string, err
 		}
 	}
 	return string(s.ID), nil
+}
+
+// wantedBindings reads --bind and tries each of them.
+func wantedBindings(ctx context.Context, p *parts, f runFlags) ([]core.BindRequest, error) {
+	var wanted []core.BindRequest
+	for _, b := range f.binds {
+		name, url, found := strings.Cut(b, "=")
+		if !found {
+			return nil, usage("write it as --bind SITE=./site", "run: --bind %q: not NAME=URL", b)
+		}
+		url, err := resourceURL(url)
+		if err != nil {
+			return nil, err
+		}
+		w := core.BindRequest{Name: name, URL: url, Person: p.person}
+		if err := p.kernel.TryBinding(ctx, w); err != nil {
+			return nil, err
+		}
+		wanted = append(wanted, w)
+	}
+	return wanted, nil
 }
 
 func boundTo(bound []core.Binding, name, url string) bool {
@@ -227,6 +248,11 @@ func playScript(path string) (model core.Model, source string, err error) {
 		return s, "", err
 	}
 	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", &fault{
+			code: codeNotFound, message: fmt.Sprintf("script %s: no such file", path), hint: "gatehouse help agents says what one holds",
+		}
+	}
 	if err != nil {
 		return nil, "", err
 	}
