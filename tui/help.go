@@ -113,8 +113,8 @@ func (h *help) draw(r rect) []string {
 	if cursor < h.top+1 {
 		h.top = max(cursor-1, 0)
 	}
-	if cursor >= h.top+room {
-		h.top = cursor - room + 1
+	if cursor+1 >= h.top+room { // one more line than the cursor's own: for why it is not to be used now
+		h.top = max(cursor-room+2, 0)
 	}
 	for i := h.top; i < len(all) && len(lines) <= room; i++ {
 		e := all[i]
@@ -123,6 +123,9 @@ func (h *help) draw(r rect) []string {
 			continue
 		}
 		lines = append(lines, h.drawEntry(e.c, r.w, e.index == h.at))
+		if why := e.c.why(); why != "" && e.index == h.at {
+			lines = append(lines, t.spans(r.w, span{roleMuted, strings.Repeat(" ", 21) + "not now: " + why}))
+		}
 	}
 	return fill(lines, r)
 }
