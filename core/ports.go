@@ -46,6 +46,8 @@ type sessionView interface {
 	Bindings(session SessionID) ([]Binding, error)
 	Connection(id ConnectionID) (Connection, error)
 	Connections() ([]Connection, error)
+	// BindingsOf lists the bindings that use a connection, by session and name.
+	BindingsOf(connection ConnectionID) ([]Binding, error)
 	// Observations lists the set of a session in order of first sight; an empty id lists all sessions'.
 	Observations(session SessionID) ([]Observation, error)
 	CountObservations(session SessionID) (int, error)
@@ -57,6 +59,9 @@ type sessionTx interface {
 	RenameSession(id SessionID, name string, at time.Time) error
 	// InsertConnection gives the connection its id.
 	InsertConnection(*Connection) error
+	// RemoveConnection hides a connection from all but what names it; its id is never given again. ErrNotFound when there
+	// is none.
+	RemoveConnection(id ConnectionID, at time.Time) error
 	// InsertBinding puts a binding in the place of one with its name that was removed; a live one is ErrNameTaken. One that
 	// comes back as it was keeps when it was made: what was queued through it goes where it went.
 	InsertBinding(Binding) error

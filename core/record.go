@@ -12,25 +12,26 @@ type EventType string
 
 // The events of the record. Rows hold ids, counts and hashes, never content (kernel R5, R35).
 const (
-	EventSession  EventType = "session"  // made or renamed
-	EventBind     EventType = "bind"     // a connection was introduced into a session
-	EventUnbind   EventType = "unbind"   //
-	EventConnect  EventType = "connect"  // a connection was made
-	EventRead     EventType = "read"     // data was released
-	EventBlocked  EventType = "blocked"  // a read or its result was refused
-	EventSubmit   EventType = "submit"   // an action was queued
-	EventPlan     EventType = "plan"     // a plan was confirmed
-	EventDecision EventType = "decision" // a person approved, rejected or settled
-	EventClaim    EventType = "claim"    // the effect is about to be sent
-	EventOutcome  EventType = "outcome"  // how it ended
-	EventStrand   EventType = "strand"   // cannot happen because a provider will not
-	EventDrift    EventType = "drift"    // the base moved; a fresh digest where there is one
-	EventOpened   EventType = "opened"   // a person looked at an action
-	EventQuestion EventType = "question"
-	EventAnswer   EventType = "answer"
-	EventTurn     EventType = "turn"   // started, suspended, resumed, ended
-	EventEgress   EventType = "egress" // something left, or was about to
-	EventKey      EventType = "key"    // an operator key was made
+	EventSession    EventType = "session"    // made or renamed
+	EventBind       EventType = "bind"       // a connection was introduced into a session
+	EventUnbind     EventType = "unbind"     //
+	EventConnect    EventType = "connect"    // a connection was made
+	EventDisconnect EventType = "disconnect" // a connection was taken away
+	EventRead       EventType = "read"       // data was released
+	EventBlocked    EventType = "blocked"    // a read or its result was refused
+	EventSubmit     EventType = "submit"     // an action was queued
+	EventPlan       EventType = "plan"       // a plan was confirmed
+	EventDecision   EventType = "decision"   // a person approved, rejected or settled
+	EventClaim      EventType = "claim"      // the effect is about to be sent
+	EventOutcome    EventType = "outcome"    // how it ended
+	EventStrand     EventType = "strand"     // cannot happen because a provider will not
+	EventDrift      EventType = "drift"      // the base moved; a fresh digest where there is one
+	EventOpened     EventType = "opened"     // a person looked at an action
+	EventQuestion   EventType = "question"
+	EventAnswer     EventType = "answer"
+	EventTurn       EventType = "turn"   // started, suspended, resumed, ended
+	EventEgress     EventType = "egress" // something left, or was about to
+	EventKey        EventType = "key"    // an operator key was made
 )
 
 // Entry is a row of the record before it has a place in the chain. Subject names what it is about, such as "action 12".

@@ -100,8 +100,9 @@ type BindRequest struct {
 	Session    string
 	Name       string
 	URL        string
-	Connection ConnectionID
+	Connection ConnectionID // its id, or a name that it alone has
 	Person     PersonID
+	Root       string // of the connection, as it was shown: Bind refuses another. Empty checks nothing
 }
 
 // Bind opens the resource before anything is stored, so that a binding that does not work is never made.
@@ -155,6 +156,9 @@ func (k *Kernel) tryBinding(ctx context.Context, r BindRequest) (triedBinding, e
 	if err != nil {
 		return triedBinding{}, err
 	}
+	if r.Root != "" && r.Root != connection.Root {
+		return triedBinding{}, Invalid("%s: leads to another place than it did when it was shown; look again", url)
+	}
 	if kind := g.Manifest().Kind; connection.Kind != kind {
 		return triedBinding{}, Invalid("connection %s: is to %s, and the URL is for %s; leave it out, or name another", connection.ID, connection.Kind, kind)
 	}
@@ -197,11 +201,11 @@ func (k *Kernel) gatekeeperFor(scheme string) (Gatekeeper, error) {
 func (k *Kernel) connectionFor(ctx context.Context, g Gatekeeper, r BindRequest, url string) (c Connection, fresh bool, err error) {
 	if r.Connection != "" {
 		err = k.store.Read(ctx, func(v View) (err error) {
-			c, err = v.Connection(r.Connection)
+			c, err = connectionNamed(v, string(r.Connection))
 			return err
 		})
-		if errors.Is(err, ErrNotFound) {
-			err = notFound("connection", string(r.Connection), "see gatehouse connections")
+		if err == nil && r.Person != "" && c.Owner != "" && c.Owner != r.Person {
+			err = Invalid("connection %s: belongs to %s; bind through one of your own", c.ID, c.Owner)
 		}
 		return c, false, err
 	}

@@ -118,7 +118,7 @@ func scanConnection(row scanner, c *core.Connection) error {
 // Connection implements core.View.
 func (v *view) Connection(id core.ConnectionID) (core.Connection, error) {
 	var c core.Connection
-	err := v.find(`SELECT `+connectionColumns+` FROM connection WHERE id = ?`, []any{id}, func(row scanner) error { return scanConnection(row, &c) })
+	err := v.find(`SELECT `+connectionColumns+` FROM connection WHERE id = ? AND removed_at = 0`, []any{id}, func(row scanner) error { return scanConnection(row, &c) })
 	if err != nil {
 		return core.Connection{}, fmt.Errorf("connection %s: %w", id, err)
 	}
@@ -128,7 +128,7 @@ func (v *view) Connection(id core.ConnectionID) (core.Connection, error) {
 // Connections implements core.View: oldest first.
 func (v *view) Connections() ([]core.Connection, error) {
 	var out []core.Connection
-	err := v.l.each(v.ctx, `SELECT `+connectionColumns+` FROM connection ORDER BY seq`, nil, func(row scanner) error {
+	err := v.l.each(v.ctx, `SELECT `+connectionColumns+` FROM connection WHERE removed_at = 0 ORDER BY seq`, nil, func(row scanner) error {
 		var c core.Connection
 		err := scanConnection(row, &c)
 		out = append(out, c)
@@ -186,6 +186,28 @@ func (v *view) Bindings(session core.SessionID) ([]core.Binding, error) {
 			return err
 		})
 	return out, err
+}
+
+// BindingsOf implements core.View: by session and name.
+func (v *view) BindingsOf(connection core.ConnectionID) ([]core.Binding, error) {
+	var out []core.Binding
+	err := v.l.each(v.ctx, `SELECT `+bindingColumns+` FROM binding WHERE connection = ? AND removed_at = 0 ORDER BY session, name`, []any{connection},
+		func(row scanner) error {
+			var b core.Binding
+			err := scanBinding(row, &b)
+			out = append(out, b)
+			return err
+		})
+	return out, err
+}
+
+// RemoveConnection implements core.Tx.
+func (t *tx) RemoveConnection(id core.ConnectionID, at time.Time) error {
+	n, err := t.l.exec(`UPDATE connection SET removed_at = max(?, 1) WHERE id = ? AND removed_at = 0`, nanos(at), id)
+	if err == nil && n == 0 {
+		return fmt.Errorf("connection %s: %w", id, core.ErrNotFound)
+	}
+	return err
 }
 
 // InsertBinding implements core.Tx.
