@@ -26,16 +26,13 @@ type Grant struct {
 	Connection Connection // without an id where it is yet to be made
 	Binding    BindingName
 	URL        string // the whole narrowing, in its one form
-	Unit       Unit   // what reads are put on record as; zero where the driver cannot say beforehand
+	Unit       Unit   // what its folder or account is put on record as
 	Reads      []string
 	Queues     []string
 }
 
 // Fresh reports that the connection does not exist yet.
 func (g Grant) Fresh() bool { return g.Connection.ID == "" }
-
-// homed is a resource that knows its unit before anything is read.
-type homed interface{ Home() Unit }
 
 // PreviewConnect says what Connect would make, and refuses what it would refuse.
 func (k *Kernel) PreviewConnect(ctx context.Context, r ConnectRequest, person PersonID) (Grant, error) {
@@ -129,9 +126,7 @@ func (k *Kernel) granted(ctx context.Context, g Gatekeeper, out Grant) (Grant, e
 	if err != nil {
 		return Grant{}, unbindable(err)
 	}
-	if h, ok := resource.(homed); ok {
-		out.Unit = h.Home()
-	}
+	out.Unit = resource.Unit().Unit
 	for _, op := range resource.Operations() {
 		if slices.Contains(op.Lanes, LaneRead) {
 			out.Reads = append(out.Reads, op.Name)

@@ -101,6 +101,7 @@ type connectionObject struct {
 	Root       string            `json:"root"`
 	Labels     []string          `json:"labels"`
 	Readers    []core.PersonID   `json:"readers"`
+	Sessions   []string          `json:"sessions"` // bound to it
 }
 
 func (a *app) connections(ctx context.Context) error {
@@ -108,24 +109,29 @@ func (a *app) connections(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	connections, err := p.kernel.Connections(ctx)
+	connections, err := p.kernel.ConnectionUses(ctx)
 	if err != nil {
 		return err
 	}
-	t := newTable("ID", "GATEKEEPER", "NAME", "OWNER", "SERVICE", "ROOT")
+	t := newTable("ID", "GATEKEEPER", "NAME", "OWNER", "SERVICE", "ROOT", "LABELS", "READERS", "SESSIONS")
 	for _, c := range connections {
 		if a.json {
-			if err := a.object(connectionObject{c.ID, c.Kind, c.Name, c.Owner, c.Service, c.Root, list(c.Labels), list(c.Readers)}); err != nil {
+			if err := a.object(objectOfConnection(c.Connection, usesOf(c))); err != nil {
 				return err
 			}
 			continue
 		}
-		t.add(string(c.ID), c.Kind, c.Name, string(c.Owner), c.Service, c.Root)
+		readers := make([]string, len(c.Readers))
+		for i, r := range c.Readers {
+			readers[i] = string(r)
+		}
+		t.add(string(c.ID), c.Kind, c.Name, string(c.Owner), c.Service, c.Root,
+			strings.Join(c.Labels, ","), strings.Join(readers, ","), strings.Join(usesOf(c), ","))
 	}
 	if a.json {
 		return nil
 	}
-	return t.print(a.out, "no connections; gatehouse bind makes one")
+	return t.print(a.out, "no connections; gatehouse connect files FOLDER makes one")
 }
 
 func (a *app) gatekeeperCommand() *cobra.Command {

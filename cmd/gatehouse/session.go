@@ -168,7 +168,7 @@ SITE. Agents reach it as env.SITE. A folder may be given by its path.`,
 			})
 		},
 	}
-	c.Flags().StringVar(&connection, "connection", "", "use the connection with this `ID` instead of finding or making one")
+	c.Flags().StringVar(&connection, "connection", "", "use the connection with this `ID` or name instead of finding or making one")
 	return c
 }
 
