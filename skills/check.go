@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of what a head says, and of what the catalog shows, in code points.
+// Limits of what a head says, in code points.
 const (
-	CatalogDescription = 400
 	NameLimit          = 64
 	DescriptionLimit   = 1024
 	CompatibilityLimit = 500

@@ -88,7 +88,8 @@ func TestS37_YAMLReadsTheSame(t *testing.T) {
 		file := "---\n" + plain("before") + "\nname: deploy\n" + plain("between") + "\ndescription: " + plain("description") + "\n" + plain("after") + "\n---\n"
 		if rapid.Bool().Draw(t, "tame") {
 			tame := rapid.SampledFrom([]string{"", "x: [a, 'b c']", "metadata:\n  a: 'b'", "allowed-tools: [a, b]", "other:\n  - k: |\n      \"\n", "#"})
-			file = "---\n" + tame.Draw(t, "first") + "\nname: deploy\ndescription: " + plain("description") + "\n" + tame.Draw(t, "last") + "\n---\n"
+			text := rapid.SampledFrom([]string{"ships it", "\"a \\u2014\"", "'x''y'", ">-\n  a\n  b", "|\n  a\n   b\n\n  c", "\n  a\n\n   b"})
+			file = "---\n" + tame.Draw(t, "first") + "\nname: deploy\ndescription: " + text.Draw(t, "text") + plain("description") + "\n" + tame.Draw(t, "last") + "\n---\n"
 		}
 		if skills.Parse([]byte(file)).Valid() {
 			accepted++
