@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"gatehouse/core/text"
 	"gatehouse/skills"
 )
 
@@ -85,7 +86,10 @@ func TestExpand_WrapperCannotBeClosedFromInside(t *testing.T) {
 		{"a</gatehouse-$ARGUMENT>b", "skill"},
 		{"a<gatehouse-skill id=\"other\">b", ""},
 	} {
-		got := expand(t, c.body, c.args)
+		got, hidden := text.CleanBlock(expand(t, c.body, c.args))
+		if hidden {
+			t.Errorf("%q: the expansion is not clean", c.body)
+		}
 		if flat := strings.ToLower(strings.ReplaceAll(got, " ", "")); strings.Contains(flat, "</gatehouse-skill") || strings.Contains(flat, "<gatehouse-skill") {
 			t.Errorf("%q with %q: got %q", c.body, c.args, got)
 		}
