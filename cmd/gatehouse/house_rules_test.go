@@ -72,7 +72,7 @@ func withinAny(pkg string, rooms ...string) bool {
 // suite reports that the package is for tests alone.
 func suite(pkg string) bool {
 	return withinAny(pkg, "gatekeepers/conformance", "gatekeepers/memory", "store/faulty", "gatekeepers/faulty",
-		"gatekeepers/model/openai/fake")
+		"gatekeepers/model/openai/fake", "skills/searchsuite")
 }
 
 // driver returns the room of a package one floor down: gatekeepers/files for
