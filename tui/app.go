@@ -51,6 +51,7 @@ type app struct {
 	who    core.Authority
 	clock  core.Clock
 	watch  Watcher
+	runner Runner
 	alive  func(core.ProcessID) bool
 	log    *slog.Logger
 	theme  theme
@@ -96,7 +97,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 		return nil, errors.New("screens: kernel, clock and the person who decides are required")
 	}
 	a := &app{
-		ctx: ctx, kernel: o.Kernel, who: o.Authority, clock: o.Clock, watch: o.Watch, alive: o.Alive, log: o.Log,
+		ctx: ctx, kernel: o.Kernel, who: o.Authority, clock: o.Clock, watch: o.Watch, runner: o.Runner, alive: o.Alive, log: o.Log,
 		theme: newTheme(o.Theme), bytes: newByteFields(o.Kernel.Manifests()), drafts: map[core.ActionID]core.DraftedDecision{},
 		dirty: true,
 	}
@@ -290,6 +291,10 @@ func (a *app) run(c *command) term.Cmd {
 func (a *app) paste(p term.PasteMsg) term.Cmd {
 	if t, ok := a.top().(typist); ok {
 		if in := t.typed(); in != nil {
+			if many, ok := t.(interface{ pasted(string) }); ok {
+				many.pasted(p.Text)
+				return t.changed()
+			}
 			in.insert(p.Text)
 			return t.changed()
 		}

@@ -15,6 +15,7 @@ const inputLimit = 500
 type input struct {
 	value []string // graphemes
 	at    int      // of the cursor, 0 to len(value)
+	limit int      // graphemes; 0 is inputLimit
 }
 
 func (in *input) text() string {
@@ -23,6 +24,13 @@ func (in *input) text() string {
 		s += g
 	}
 	return s
+}
+
+func (in *input) most() int {
+	if in.limit > 0 {
+		return in.limit
+	}
+	return inputLimit
 }
 
 func (in *input) set(s string) {
@@ -81,7 +89,7 @@ func (in *input) insert(s string) {
 	clean := s
 	if s != " " {
 		lead, tail := edge(s)
-		clean, _ = cleanLine(s, inputLimit)
+		clean, _ = cleanLine(s, in.most())
 		clean = lead + clean + tail
 	}
 	var fresh []string
@@ -90,7 +98,7 @@ func (in *input) insert(s string) {
 		rest = rest[len(g):]
 		fresh = append(fresh, g)
 	}
-	if room := inputLimit - len(in.value); len(fresh) > room {
+	if room := in.most() - len(in.value); len(fresh) > room {
 		fresh = fresh[:max(room, 0)]
 	}
 	in.value = append(append(append([]string{}, in.value[:in.at]...), fresh...), in.value[in.at:]...)

@@ -21,6 +21,7 @@ const (
 	atFilter     place = "filter"
 	atSessions   place = "sessions"
 	atTranscript place = "transcript"
+	atComposer   place = "composer"
 	atHelp       place = "help"
 	atPlan       place = "plan"
 	atRunning    place = "carrying out"
@@ -34,7 +35,7 @@ func screens() []place {
 }
 
 func everywhere() []place {
-	return append(screens(), atFilter, atHelp, atPlan, atRunning, atOutcome, atSheet)
+	return append(screens(), atFilter, atComposer, atHelp, atPlan, atRunning, atOutcome, atSheet)
 }
 
 // dialog reports a place that a person entered on purpose, that holds what it

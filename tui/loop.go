@@ -185,11 +185,21 @@ func (a *app) stop() term.Cmd {
 		return term.Do(term.Quit{})
 	}
 	a.quitting = true
+	if a.script.stopTurn() {
+		return nil
+	}
 	a.say(roleWarn, "ctrl+c again quits; drafts are kept")
 	return nil
 }
 
 func (a *app) quit() term.Cmd {
+	if len(a.script.runs) > 0 {
+		a.sheet.ask(question{
+			title: "Quit while an agent works?", body: []string{"Quitting stops its turn. A suspended turn stays as it is."},
+			accept: "Quit", do: func(sheetAnswer) term.Cmd { return term.Do(term.Quit{}) },
+		})
+		return nil
+	}
 	if len(a.order) == 0 {
 		return term.Do(term.Quit{})
 	}

@@ -53,6 +53,7 @@ type Options struct {
 	Clock     core.Clock
 	Watch     Watcher                   // nil: the screens change at a refresh alone
 	Alive     func(core.ProcessID) bool // tells whether a plan is still carried out; nil is never
+	Runner    Runner                    // nil: agents are looked at alone
 	Theme     ThemeName
 	Keys      []KeyChange
 	Log       *slog.Logger

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gatehouse/core"
@@ -23,6 +24,11 @@ type transcript struct {
 	top     int // first line drawn
 	laid    []laidLine
 	laidAt  int
+
+	runs   map[core.SessionID]*liveTurn // turns of this process
+	comp   composer
+	follow bool   // the end stays in sight
+	ended  string // how the last turn ended
 }
 
 // entryView is one entry, clean.
@@ -40,9 +46,16 @@ type laidLine struct {
 	entry int
 }
 
-func newTranscript(a *app) *transcript { return &transcript{a: a} }
+func newTranscript(a *app) *transcript {
+	return &transcript{a: a, runs: map[core.SessionID]*liveTurn{}, comp: newComposer()}
+}
 
-func (v *transcript) place() place { return atTranscript }
+func (v *transcript) place() place {
+	if v.comp.focused {
+		return atComposer
+	}
+	return atTranscript
+}
 
 // transcriptMsg is the answer to a read of a transcript.
 type transcriptMsg struct {
@@ -53,9 +66,10 @@ type transcriptMsg struct {
 
 func (v *transcript) open(s core.Session) term.Cmd {
 	if v.session.ID != s.ID {
-		v.entries, v.loaded, v.at, v.top = nil, false, 0, 0
+		v.entries, v.loaded, v.at, v.top, v.ended = nil, false, 0, 0, ""
+		v.comp = newComposer()
 	}
-	v.session, v.err, v.laid = s, "", nil
+	v.session, v.err, v.laid, v.follow = s, "", nil, true
 	v.a.message = ""
 	v.a.push(v)
 	return v.load()
@@ -81,13 +95,36 @@ func (v *transcript) load() term.Cmd {
 func (v *transcript) update(msg term.Msg) term.Cmd {
 	switch msg := msg.(type) {
 	case reloadMsg:
-		if v.a.open(v) {
+		if v.a.open(v) && v.live() == nil {
 			return v.load()
 		}
 	case resizedMsg:
 		v.laid = nil
+		for _, l := range v.runs {
+			l.resize(v.a.body().w)
+		}
+		v.keepEnd()
 	case transcriptMsg:
 		v.take(msg)
+		v.keepEnd()
+	case turnFeedMsg:
+		if cmd := v.drain(msg.session); v.runs[msg.session] != nil {
+			return term.All(cmd, term.After(feedEvery, msg))
+		}
+		v.a.dirty = false
+	case turnEndedMsg:
+		return v.turnEnded(msg)
+	case turnQuestionMsg:
+		if l := v.runs[msg.session]; l != nil {
+			l.question = msg.q
+			v.keepEnd()
+		}
+		v.a.fail(msg.err)
+	case saidMsg:
+		if l := v.runs[msg.session]; l != nil && msg.err != nil {
+			l.waiting = slices.DeleteFunc(l.waiting, func(s string) bool { return s == msg.text })
+		}
+		v.a.fail(msg.err)
 	}
 	return nil
 }
@@ -217,36 +254,49 @@ func (v *transcript) layout(width int) []laidLine {
 	if v.laid != nil && v.laidAt == width {
 		return v.laid
 	}
-	v.laid = v.laid[:0:0]
-	add := func(l line, entry int) {
+	v.laid, v.laidAt = v.laid[:0:0], width
+	for i := range v.entries {
+		v.layEntry(i, width)
+	}
+	return v.laid
+}
+
+// layEntry breaks one entry to a width, behind those before it.
+func (v *transcript) layEntry(i, width int) {
+	add := func(l line) {
 		if !l.flows {
-			v.laid = append(v.laid, laidLine{l, entry})
+			v.laid = append(v.laid, laidLine{l, i})
 			return
 		}
 		for _, part := range wrap(l.text, width-4) {
-			v.laid = append(v.laid, laidLine{line{l.role, part, true}, entry})
+			v.laid = append(v.laid, laidLine{line{l.role, part, true}, i})
 		}
 	}
-	for i, e := range v.entries {
-		add(e.head, i)
-		body := e.body
-		switch {
-		case e.folds && !e.open:
-			continue
-		case !e.folds && !e.open && len(body) > shownLines:
-			body = append(body[:shownLines:shownLines], line{roleMuted, "  " + folded(len(body)-shownLines, "more line", "more lines"), false})
-		}
-		for _, l := range body {
-			add(l, i)
-		}
+	e := v.entries[i]
+	add(e.head)
+	body := e.body
+	switch {
+	case e.folds && !e.open:
+		return
+	case !e.folds && !e.open && len(body) > shownLines:
+		body = append(body[:shownLines:shownLines], line{roleMuted, "  " + folded(len(body)-shownLines, "more line", "more lines"), false})
 	}
-	v.laidAt = width
-	return v.laid
+	for _, l := range body {
+		add(l)
+	}
+}
+
+// writing is the room of status and composer.
+func (v *transcript) writing() int {
+	if v.a.runner == nil {
+		return 0
+	}
+	return 1 + min(len(v.comp.rows), composerRows)
 }
 
 func (v *transcript) room() rect {
 	r := v.a.body()
-	return rect{r.w, max(r.h-1, 1)}
+	return rect{r.w, max(r.h-1-v.writing(), 1)}
 }
 
 // keepInSight scrolls to the entry under the cursor.
@@ -275,12 +325,15 @@ func (v *transcript) keepInSight() {
 func (v *transcript) move(by int) term.Cmd {
 	v.at = min(max(v.at+by, 0), max(len(v.entries)-1, 0))
 	v.keepInSight()
+	v.follow = v.at == max(len(v.entries)-1, 0)
+	v.keepEnd()
 	return nil
 }
 
 func (v *transcript) scroll(by int) term.Cmd {
 	r := v.room()
-	v.top = min(max(v.top+by, 0), max(len(v.layout(r.w))-r.h, 0))
+	v.top = min(max(v.top+by, 0), max(v.total(r.w)-r.h, 0))
+	v.follow = v.top == max(v.total(r.w)-r.h, 0)
 	return nil
 }
 
@@ -313,7 +366,7 @@ func (v *transcript) commands() []*command {
 	move := func(name string, keys []string, about string, run func() term.Cmd) *command {
 		return &command{name: name, at: at, keys: keys, title: name, tag: "Move", navigates: true, about: about, run: run}
 	}
-	return []*command{
+	return append(v.writeCommands(), []*command{
 		{
 			name: "transcript.fold", at: at, keys: []string{"enter", "space"}, title: "fold", tag: "Sessions", navigates: true, footer: 1,
 			about: "unfold the entry, or fold it", run: v.fold,
@@ -332,29 +385,60 @@ func (v *transcript) commands() []*command {
 		move("transcript.last", []string{"G", "end"}, "its end", func() term.Cmd { return v.move(len(v.entries)) }),
 		move("transcript.scroll-down", []string{"J", "ctrl+d", "pgdown", "ctrl+f"}, "half a page down", func() term.Cmd { return v.scroll(max(v.room().h/2, 1)) }),
 		move("transcript.scroll-up", []string{"K", "ctrl+u", "pgup", "ctrl+b"}, "half a page up", func() term.Cmd { return v.scroll(-max(v.room().h/2, 1)) }),
-	}
+	}...)
 }
 
 func (v *transcript) draw(r rect) []string {
+	if v.a.runner == nil {
+		return v.drawEntries(r)
+	}
+	t := &v.a.theme
+	lines := v.drawEntries(rect{r.w, max(r.h-v.writing(), 1)})
+	lines = append(lines, t.spans(r.w, span{roleMuted, "   " + v.status()}))
+	hint := "i writes to the agent"
+	if l := v.live(); l != nil && l.question != nil {
+		hint = "i answers the question"
+	}
+	return fill(append(lines, v.comp.draw(t, r.w, hint)...), r)
+}
+
+// row returns a row of the stored entries, or of what comes below them.
+func (v *transcript) row(i int, laid []laidLine, l *liveTurn, tail []laidLine) laidLine {
+	if i < len(laid) {
+		return laid[i]
+	}
+	i -= len(laid)
+	if i < len(l.done) {
+		return laidLine{line{rolePlain, l.done[i], false}, -1}
+	}
+	return tail[i-len(l.done)]
+}
+
+func (v *transcript) drawEntries(r rect) []string {
 	t := &v.a.theme
 	name, _ := cleanLine(v.session.Name, 100)
 	note := ""
-	laid := v.layout(r.w)
-	if total := len(laid); total > r.h-1 {
+	laid, l := v.layout(r.w), v.live()
+	var tail []laidLine
+	if l != nil {
+		tail = l.tail(-1)
+	}
+	total := v.total(r.w)
+	if total > r.h-1 {
 		note = fmt.Sprintf("%d-%d of %s", v.top+1, min(v.top+r.h-1, total), thousands(total))
 	}
 	lines := []string{t.rule(r.w, roleTitle, "Transcript · "+name, note)}
 	switch {
 	case v.err != "":
 		lines = append(lines, spaces(r.w), t.spans(r.w, span{roleDanger, "   " + v.err}), t.spans(r.w, span{roleMuted, "   r tries again"}))
-	case v.loaded && len(v.entries) == 0:
+	case v.loaded && len(v.entries) == 0 && l == nil:
 		lines = append(lines, spaces(r.w), t.spans(r.w, span{rolePlain, "   No turn was run in this session."}),
 			t.spans(r.w, span{roleMuted, "   w shows what waits of it."}))
 	}
-	for i := v.top; i < len(laid) && len(lines) < r.h; i++ {
-		l := laid[i]
+	for i := v.top; i < total && len(lines) < r.h; i++ {
+		l := v.row(i, laid, l, tail)
 		sign, role := " ", l.role
-		switch first := i == 0 || laid[i-1].entry != l.entry; {
+		switch first := i == 0 || l.entry >= 0 && laid[i-1].entry != l.entry; {
 		case l.entry == v.at && first:
 			sign = "▸"
 			if role != roleWarn {
