@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 )
 
 func sizeText(r rect) string { return fmt.Sprintf("%d×%d", r.w, r.h) }
@@ -101,7 +102,7 @@ func (a *app) footer() string {
 	room := a.size.w - 1 - widthOf(right)
 	pieces := []span{{rolePlain, " "}}
 	used := 1
-	if t, ok := a.top().(typist); ok && a.top() != view(a.sheet) && a.top() != view(a.plan) { // those two show their own line
+	if t, ok := a.top().(typist); ok && !slices.Contains([]view{a.sheet, a.plan, a.script}, a.top()) { // those show their own line
 		if in := t.typed(); in != nil {
 			return a.theme.ends(a.size.w, []span{{roleAccent, " / "}, {rolePlain, in.draw(max(room-4, 10))}}, right)
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/exp/golden"
+
 	"gatehouse/core"
 	"gatehouse/core/agent"
 	"gatehouse/tui/term"
@@ -186,5 +188,51 @@ func BenchmarkDelta(b *testing.B) {
 		l.feed.put(agent.Event{Kind: agent.EventDelta, Text: strings.Repeat("x", 5) + " "})
 		d.a.Update(turnFeedMsg{l.session})
 		d.a.View()
+	}
+}
+
+// TestGoldenWriting holds the transcript with its composer at the four sizes.
+func TestGoldenWriting(t *testing.T) {
+	states := map[string]func(t *testing.T, w, h int) *driver{
+		"empty": func(t *testing.T, w, h int) *driver {
+			d := newDriver(t, site(), w, h, func(o *Options) { o.Runner = &fakeRunner{} })
+			d.k.script = nil
+			d.press("2", "enter")
+			return d
+		},
+		"working": func(t *testing.T, w, h int) *driver {
+			d, l := working(t, &fakeRunner{}, w, h)
+			d.typeText("and the footer")
+			d.press("enter")
+			d.feeds(l, agent.Event{Kind: agent.EventUsage, Usage: core.Usage{Input: 1200, Output: 80, Cost: 2500}},
+				agent.Event{Kind: agent.EventDelta, Step: 2, Text: "I read the footer first."})
+			return d
+		},
+		"full": func(t *testing.T, w, h int) *driver {
+			d, l := working(t, &fakeRunner{}, w, h)
+			d.feeds(l, agent.Event{Kind: agent.EventDelta, Step: 2, Text: strings.Repeat("One more line of the answer.\n", 80)})
+			return d
+		},
+		"error": func(t *testing.T, w, h int) *driver {
+			d := writing(t, &fakeRunner{run: func(context.Context, func(agent.Event)) error {
+				return errors.New("the model refused the key in MY_KEY; set another")
+			}}, w, h)
+			d.typeText("do it")
+			d.press("enter")
+			return d
+		},
+	}
+	for name, make := range states {
+		for _, size := range sizes() {
+			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
+				d := make(t, size[0], size[1])
+				d.intact()
+				lines := strings.Split(d.frame(), "\n")
+				for i := range lines {
+					lines[i] = strings.TrimRight(lines[i], " ")
+				}
+				golden.RequireEqual(t, strings.Join(lines, "\n")+"\n")
+			})
+		}
 	}
 }

@@ -25,6 +25,7 @@ type liveTurn struct {
 	step     int
 	usage    core.Usage
 	doing    string
+	model    string
 
 	raw   strings.Builder // of the response that is being made
 	done  []string        // its rows that will not change
@@ -207,6 +208,9 @@ func (v *transcript) suspended(l *liveTurn, waits []core.Waiting) term.Cmd {
 
 // addEntry shows an entry that was stored just now; only its own rows are made.
 func (v *transcript) addEntry(l *liveTurn, e core.TranscriptEntry) {
+	if e.Model != "" {
+		l.model, _ = cleanLine(e.Model, 60)
+	}
 	switch e.Kind {
 	case core.TranscriptMessage:
 		if i := slices.Index(l.waiting, e.Text); i >= 0 {
@@ -322,6 +326,9 @@ func (v *transcript) status() string {
 		return or(v.ended, "no turn runs")
 	}
 	parts := []string{l.doing}
+	if l.model != "" {
+		parts = append(parts, l.model)
+	}
 	if l.step > 0 {
 		parts = append(parts, fmt.Sprintf("step %d of %d", l.step, v.a.runner.Steps()))
 	}
