@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/exp/golden"
 
@@ -233,6 +234,23 @@ func TestGoldenWriting(t *testing.T) {
 				}
 				golden.RequireEqual(t, strings.Join(lines, "\n")+"\n")
 			})
+		}
+	}
+}
+
+// TestEntryReadAndHeardOfIsShownOnce: a transcript that is opened while its turn runs is read with what the turn then
+// tells of as well.
+func TestEntryReadAndHeardOfIsShownOnce(t *testing.T) {
+	d, l := working(t, &fakeRunner{}, 120, 40)
+	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	said := core.TranscriptEntry{Kind: core.TranscriptText, Turn: 9, Step: 1, At: at, Model: "m", Text: "only once, please"}
+	call := core.TranscriptEntry{Kind: core.TranscriptCall, Turn: 9, Step: 1, Call: core.ToolCall{ID: "1", Name: "SITE.read", Args: `{"path":"once.html"}`}}
+	for range 2 {
+		d.feeds(l, agent.Event{Kind: agent.EventEntry, Entry: said}, agent.Event{Kind: agent.EventEntry, Entry: call})
+	}
+	for _, text := range []string{"only once, please", "once.html"} {
+		if n := strings.Count(d.frame(), text); n != 1 {
+			t.Errorf("%q is shown %d times, want once:\n%s", text, n, d.frame())
 		}
 	}
 }

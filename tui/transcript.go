@@ -26,6 +26,7 @@ type transcript struct {
 	laidAt  int
 
 	runs   map[core.SessionID]*liveTurn // turns of this process
+	places map[entryKey]int             // of the entries
 	comp   composer
 	follow bool   // the end stays in sight
 	ended  string // how the last turn ended
@@ -38,6 +39,26 @@ type entryView struct {
 	folds  bool // the body is hidden at first
 	open   bool
 	number int
+	key    entryKey
+}
+
+// entryKey tells entries apart: one that was stored while its turn runs is read and heard of, and is shown once.
+type entryKey struct {
+	kind       core.TranscriptKind
+	turn, step int
+	at         int64
+	text       string
+}
+
+func keyOf(e core.TranscriptEntry) entryKey {
+	switch e.Kind {
+	case core.TranscriptCall:
+		return entryKey{e.Kind, e.Turn, e.Step, 0, e.Call.ID + " " + e.Call.Name + " " + e.Call.Args}
+	case core.TranscriptMessage: // the step that is told is not known while it waits
+		return entryKey{e.Kind, 0, 0, e.At.UnixNano(), e.Text}
+	default:
+		return entryKey{e.Kind, e.Turn, e.Step, e.At.UnixNano(), e.Text}
+	}
 }
 
 // laidLine is a line on screen with the entry that it belongs to.
@@ -86,7 +107,7 @@ func (v *transcript) load() term.Cmd {
 		out := make([]entryView, len(entries))
 		for i, e := range entries {
 			out[i] = viewEntry(e)
-			out[i].number = i
+			out[i].number, out[i].key = i, keyOf(e)
 		}
 		return transcriptMsg{gen: gen, entries: out}
 	}
@@ -146,6 +167,10 @@ func (v *transcript) take(msg transcriptMsg) {
 		}
 	}
 	v.entries, v.loaded, v.err, v.laid = msg.entries, true, "", nil
+	v.places = make(map[entryKey]int, len(v.entries))
+	for i, e := range v.entries {
+		v.places[e.key] = i
+	}
 	if follow {
 		v.at = max(len(v.entries)-1, 0)
 	}

@@ -225,10 +225,17 @@ func (v *transcript) addEntry(l *liveTurn, e core.TranscriptEntry) {
 	if e.Kind == core.TranscriptTurn {
 		v.ended, _ = cleanLine(e.Text, reasonLimit)
 	}
+	view := viewEntry(e)
+	view.key = keyOf(e)
+	if i, shown := v.places[view.key]; shown {
+		view.number, view.open = i, v.entries[i].open
+		v.entries[i], v.laid = view, nil
+		return
+	}
 	v.layout(v.a.body().w)
 	end := v.at >= len(v.entries)-1
-	view := viewEntry(e)
 	view.number = len(v.entries)
+	v.places[view.key] = view.number
 	v.entries = append(v.entries, view)
 	v.layEntry(len(v.entries)-1, v.laidAt)
 	if end {

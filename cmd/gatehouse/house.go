@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"gatehouse/core"
 )
 
 func (a *app) backupCommand() *cobra.Command {
@@ -58,20 +60,9 @@ func (a *app) fsck(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		err = a.object(verificationObject{v.OK(), v.Rows, v.FirstBad})
-	} else if v.OK() {
-		_, err = fmt.Fprintf(a.out, "the store is sound: %s in the record\n", count(int(v.Rows), "row"))
-	}
-	switch {
-	case err != nil:
-		return err
-	case v.OK():
-		return nil
-	case a.json:
-		return told(codeFailed)
-	}
-	return &fault{code: codeFailed, message: "the store is not sound: " + v.FirstBad.Reason, hint: "restore a backup, or keep this file aside and ask for help"}
+	return a.printVerification(v, "the store is sound: %s in the record\n", func(bad core.BadRow) *fault {
+		return &fault{code: codeFailed, message: "the store is not sound: " + bad.Reason, hint: "restore a backup, or keep this file aside and ask for help"}
+	})
 }
 
 func (a *app) identityCommand() *cobra.Command {

@@ -197,21 +197,26 @@ func (a *app) recordVerify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		err = a.object(verificationObject{v.OK(), v.Rows, v.FirstBad})
-	} else if v.OK() {
-		_, err = fmt.Fprintf(a.out, "the record is whole: %s\n", count(int(v.Rows), "row"))
-	}
+	return a.printVerification(v, "the record is whole: %s\n", func(bad core.BadRow) *fault {
+		return &fault{
+			code: codeFailed, message: fmt.Sprintf("the record was changed: row %d %s", bad.Seq, bad.Reason),
+			hint: "compare with a backup; rows before it are as they were written",
+		}
+	})
+}
+
+// printVerification says how a check of the record ended: exit 1 where it is not as it was written.
+func (a *app) printVerification(v core.Verification, whole string, broken func(core.BadRow) *fault) error {
 	switch {
-	case err != nil:
-		return err
-	case v.OK():
-		return nil
 	case a.json:
+		if err := a.object(verificationObject{v.OK(), v.Rows, v.FirstBad}); err != nil || v.OK() {
+			return err
+		}
 		return told(codeFailed)
-	}
-	return &fault{
-		code: codeFailed, message: fmt.Sprintf("the record was changed: row %d %s", v.FirstBad.Seq, v.FirstBad.Reason),
-		hint: "compare with a backup; rows before it are as they were written",
+	case v.OK():
+		_, err := fmt.Fprintf(a.out, whole, count(int(v.Rows), "row"))
+		return err
+	default:
+		return broken(*v.FirstBad)
 	}
 }
