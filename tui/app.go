@@ -26,6 +26,8 @@ const (
 
 // view is a screen, or a dialog over one.
 type view interface {
+	// commands are its keys.
+	commands() []*command
 	// place says which keys mean something.
 	place() place
 	// update takes in what is not a key. Every view gets every message.
@@ -67,6 +69,7 @@ type app struct {
 	sheet  *sheet
 	help   *help
 	views  []view
+	tabs   []tab // the screens that a digit shows
 
 	drafts   map[core.ActionID]core.DraftedDecision
 	order    []core.ActionID // of drafts, oldest first
@@ -85,6 +88,13 @@ type app struct {
 	drawn int // frames drawn, for tests that count work
 
 	works works // writes that were begun
+}
+
+// tab is a screen that stands in the header and that its key shows.
+type tab struct {
+	key, title string
+	view       view
+	about      string
 }
 
 // counts are what the header says, over all sessions.
@@ -108,13 +118,14 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	a.plan, a.sheet, a.help = newPlanView(a), newSheet(a), newHelp(a)
 	a.views = []view{a.queue, a.list, a.script, a.plan, a.sheet, a.help}
 	a.stack = []view{a.queue}
+	a.tabs = []tab{
+		{"1", "Queue", a.queue, "everything that waits, of all sessions"},
+		{"2", "Sessions", a.list, "the sessions, and what each one did"},
+	}
 	var all []*command
-	all = append(all, a.queue.commands()...)
-	all = append(all, a.list.commands()...)
-	all = append(all, a.script.commands()...)
-	all = append(all, a.plan.commands()...)
-	all = append(all, a.sheet.commands()...)
-	all = append(all, a.help.commands()...)
+	for _, v := range a.views {
+		all = append(all, v.commands()...)
+	}
 	all = append(all, a.commands()...)
 	var err error
 	if a.keys, err = newKeyTable(all, o.Keys); err != nil {

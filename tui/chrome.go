@@ -15,10 +15,10 @@ func (a *app) header() []string {
 	if a.tall() {
 		lines = append(lines,
 			a.theme.ends(w, left, []span{{roleMuted, plural(a.head.sessions, "session", "sessions") + " "}}),
-			a.theme.ends(w, append([]span{{rolePlain, " "}}, a.tabs()...), []span{{roleAccent, "?"}, {roleMuted, " help "}}))
+			a.theme.ends(w, append([]span{{rolePlain, " "}}, a.tabLine()...), []span{{roleAccent, "?"}, {roleMuted, " help "}}))
 	} else {
 		help := []span{{roleAccent, "?"}, {roleMuted, " help "}}
-		right := append(a.tabs(), help...)
+		right := append(a.tabLine(), help...)
 		if widthOf(left)+widthOf(right)+1 > w {
 			right = help
 		}
@@ -68,17 +68,14 @@ func (a *app) needs() []span {
 	return out
 }
 
-func (a *app) tabs() []span {
+func (a *app) tabLine() []span {
 	var out []span
-	for _, tab := range []struct {
-		key, title string
-		here       bool
-	}{{"1", "Queue", a.stack[0] == view(a.queue)}, {"2", "Sessions", a.stack[0] == view(a.list)}} {
+	for _, t := range a.tabs {
 		r := roleMuted
-		if tab.here {
+		if a.stack[0] == t.view {
 			r = roleTitle
 		}
-		out = append(out, span{roleAccent, tab.key}, span{r, " " + tab.title + "   "})
+		out = append(out, span{roleAccent, t.key}, span{r, " " + t.title + "   "})
 	}
 	return out
 }

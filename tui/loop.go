@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 
 	"gatehouse/core"
 	"gatehouse/tui/term"
@@ -129,15 +130,14 @@ func (a *app) spinner() string { return string([]rune("◐◓◑◒")[a.spin%4])
 
 // commands are those of the root.
 func (a *app) commands() []*command {
-	return []*command{
-		{
-			name: "screen.queue", at: screens(), keys: []string{"1"}, title: "Queue", navigates: true, tag: "Screens",
-			about: "everything that waits, of all sessions", run: func() term.Cmd { return a.show(a.queue) },
-		},
-		{
-			name: "screen.sessions", at: screens(), keys: []string{"2"}, title: "Sessions", navigates: true, tag: "Screens",
-			about: "the sessions, and what each one did", run: func() term.Cmd { return a.show(a.list) },
-		},
+	var all []*command
+	for _, t := range a.tabs {
+		all = append(all, &command{
+			name: "screen." + strings.ToLower(t.title), at: screens(), keys: []string{t.key}, title: t.title, navigates: true, tag: "Screens",
+			about: t.about, run: func() term.Cmd { return a.show(t.view) },
+		})
+	}
+	return append(all, []*command{
 		{
 			name: "help", at: append(screens(), atPlan, atOutcome), keys: []string{"?"}, title: "help", tag: "Screens", footer: 90,
 			about: "every key of this place; enter runs the one chosen", run: a.help.open,
@@ -162,7 +162,7 @@ func (a *app) commands() []*command {
 			name: "quit", at: screens(), keys: []string{"q"}, title: "quit", tag: "Screens", footer: 91,
 			about: "leave; asks when there are drafts, which are kept", run: a.quit,
 		},
-	}
+	}...)
 }
 
 // show changes the screen. What lay over the old one is taken away.
