@@ -237,6 +237,9 @@ func (l *connectionLane) claim(ctx context.Context, call *callInProgress, r *rea
 
 func (l *connectionLane) claimRow(tx Tx, call *callInProgress, r *readyAction, current Current) error {
 	a, now := r.action, l.k.clock.Now()
+	if err := l.stillAllowed(tx, a.Session); err != nil {
+		return err
+	}
 	after := a
 	after.State, after.ClaimHolder, after.ClaimedAt = StateClaimed, l.k.alive.Self(), now
 	after.DecidedBy, after.DecidedHow, after.DecidedAt = l.c.by.Person, l.c.by.Means, now
@@ -264,6 +267,24 @@ func (l *connectionLane) claimRow(tx Tx, call *callInProgress, r *readyAction, c
 	}
 	// What a kill from here on leaves behind is exactly this.
 	return tx.SetPlanItem(l.c.plan, a.ID, OutcomeUnknown, "claimed; its outcome was not heard")
+}
+
+// stillAllowed holds a claim against the latch and against who may decide, as they are now (kernel R7, R12).
+func (l *connectionLane) stillAllowed(tx Tx, session SessionID) error {
+	s, err := tx.Session(string(session))
+	if err != nil {
+		return err
+	}
+	err = unlatched(tx, s, "apply")
+	if err == nil {
+		err = mayDecide(tx, s, l.c.by.Person)
+	}
+	var latched *LatchedError
+	var role *RoleError
+	if errors.As(err, &latched) || errors.As(err, &role) {
+		return held(OutcomeSkipped, "%s", err)
+	}
+	return err
 }
 
 // undoFault keeps apart what the driver says of undo data, which has to pass the gate, and what the store does.
@@ -316,6 +337,9 @@ func (l *connectionLane) awaitClaim(ctx context.Context, id ActionID, busy *clai
 
 // storeOutcome writes how an apply ended, binds what it created, and settles what hangs on it (kernel R13, R17, R20).
 func (k *Kernel) storeOutcome(tx Tx, plan PlanID, o *landed) error {
+	if err := k.withholdIfJoined(tx, o); err != nil {
+		return err
+	}
 	after, late, err := k.land(tx, o)
 	if late || err != nil {
 		return err
@@ -344,6 +368,22 @@ func (k *Kernel) storeOutcome(tx Tx, plan PlanID, o *landed) error {
 	if after.State == StateFailed && !after.Retryable {
 		return k.endDependents(tx, after)
 	}
+	return nil
+}
+
+// withholdIfJoined drops the words of an outcome whose session got other people since the gate let them pass: the effect
+// has happened and is told of, its words can be asked for again.
+func (k *Kernel) withholdIfJoined(tx Tx, o *landed) error {
+	if len(o.words.found) == 0 {
+		return nil
+	}
+	err := unjoined(tx, o.call)
+	if !errors.Is(err, errJoined) {
+		return err
+	}
+	var refused *RefusedError
+	errors.As(errTooManyJoined(), &refused)
+	o.words, o.outcome.Value = gated{text: withheld, refused: refused}, nil
 	return nil
 }
 

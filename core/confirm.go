@@ -82,6 +82,26 @@ func onlyPending(a Action) string {
 	}
 }
 
+// mayDecideAll refuses a plan with an item of a session in which the person may not decide; none of it happens.
+func (c *carrier) mayDecideAll(tx Tx, items []PlannedItem) error {
+	seen := make(map[SessionID]bool)
+	for _, item := range items {
+		id := item.Summary.Session
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		s, err := tx.Session(string(id))
+		if err != nil {
+			return err
+		}
+		if err := mayDecide(tx, s, c.by.Person); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // begin stores the plan as confirmed, every item not started.
 func (c *carrier) begin(ctx context.Context, plan *Plan, o ConfirmOptions) error {
 	now := c.k.clock.Now()
@@ -94,6 +114,9 @@ func (c *carrier) begin(ctx context.Context, plan *Plan, o ConfirmOptions) error
 	}
 	c.total = len(plan.Items)
 	return c.k.store.Write(ctx, func(tx Tx) error {
+		if err := c.mayDecideAll(tx, plan.Items); err != nil {
+			return err
+		}
 		if !o.Unopened {
 			if err := c.refuseUnopened(tx, plan.Items); err != nil {
 				return err

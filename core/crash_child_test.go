@@ -86,14 +86,26 @@ func (h *house) close() error {
 	return errors.Join(h.kernel.Close(), h.processes.Close(), h.db.Close())
 }
 
-// furnish makes the session and its binding.
+// furnish makes the session and its binding; bob may decide in it too.
 func (h *house) furnish() error {
 	ctx := context.Background()
 	if _, err := h.kernel.NewSession(ctx, core.NewSession{Name: houseSession, Owner: "alice"}); err != nil {
 		return err
 	}
-	_, err := h.kernel.Bind(ctx, core.BindRequest{Session: houseSession, Name: "NOTES", URL: h.url, Person: "alice"})
-	return err
+	if _, err := h.kernel.Bind(ctx, core.BindRequest{Session: houseSession, Name: "NOTES", URL: h.url, Person: "alice"}); err != nil {
+		return err
+	}
+	return h.letDecide("bob")
+}
+
+// letDecide makes a person one who may decide in the house's session.
+func (h *house) letDecide(person core.PersonID) error {
+	by := core.Authority{Person: "alice", Means: core.MeansPipe}
+	if _, err := h.kernel.AddPerson(context.Background(), core.Person{ID: person}, by); err != nil {
+		return err
+	}
+	grant := core.RoleGrant{Person: person, Role: core.RoleBuild, Decides: true}
+	return h.kernel.GrantRole(context.Background(), houseSession, grant, by)
 }
 
 func (h *house) call(caller core.Caller, method string, args any) (core.Released, error) {

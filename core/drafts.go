@@ -15,6 +15,15 @@ func (k *Kernel) DraftDecision(ctx context.Context, person PersonID, item PlanIt
 		if err != nil {
 			return err
 		}
+		s, err := tx.Session(string(a.Session))
+		if err != nil {
+			return err
+		}
+		if own, err := rights(tx, s, person); err != nil {
+			return err
+		} else if !own.Role.Includes(RoleBuild) {
+			return &RoleError{Session: s.ID, Person: person, Needs: "to draft decisions in it"}
+		}
 		open := a.State == StatePending || (item.Verdict == VerdictReject && a.Rejectable())
 		moved := item.Digest != (Digest{}) && item.Digest != a.Digest
 		if !open || moved || (seen != 0 && seen != a.Version) {

@@ -32,6 +32,9 @@ type RefusedError struct {
 	Half  Half
 	Unit  Unit   // zero where no single unit is meant
 	Why   string // one line
+
+	Person PersonID // who could not read it, where that is why
+	Public string   // what the caller may be told, in place of the name of the check alone
 }
 
 func (e *RefusedError) Error() string {

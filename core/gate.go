@@ -113,14 +113,15 @@ const (
 
 // Passage is what a check is told of something that wants to pass the gate.
 type Passage struct {
-	Session  Session
-	Binding  Binding
-	Caller   Caller
-	Purpose  Purpose
-	Method   string
-	Units    []Unit  // for CheckIntent: what the arguments name; for CheckExact: what was found
-	Found    []Found // for CheckExact
-	Resource Resource
+	Session    Session
+	Binding    Binding
+	Connection Connection
+	Caller     Caller
+	Purpose    Purpose
+	Method     string
+	Found      []Found // for CheckIntent: what the arguments name; for CheckExact: what was found
+	Units      []Unit  // of Found, each once
+	Resource   Resource
 }
 
 // Check is one rule of the gate. Checks run in their order, the narrowing first; the first refusal counts.
@@ -151,6 +152,7 @@ func narrowed(p Passage, units []Unit) error {
 }
 
 func (k *Kernel) checkIntent(ctx context.Context, p Passage) error {
+	p.Units = unitsOf(p.Found)
 	return k.check(p, HalfIntent, func(c Check) error { return c.CheckIntent(ctx, p) })
 }
 
@@ -182,9 +184,9 @@ func (k *Kernel) check(p Passage, half Half, ask func(Check) error) error {
 
 // refusedBody is what the caller is told: that it was refused and by which check, without naming the unit (kernel R5).
 func refusedBody(refused *RefusedError) releasedBody {
-	return releasedBody{
-		Status: StatusRefused,
-		Code:   "refused",
-		Reason: fmt.Sprintf("refused by the %s check; the record has the reason for the owner", refused.Check),
+	reason := refused.Public
+	if reason == "" {
+		reason = fmt.Sprintf("refused by the %s check; the record has the reason for the owner", refused.Check)
 	}
+	return releasedBody{Status: StatusRefused, Code: "refused", Reason: reason}
 }

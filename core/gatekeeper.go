@@ -115,7 +115,7 @@ func (s Selector) Matches(target string) bool {
 
 // Intent is what a call is about to touch, known before the service is asked (kernel R2).
 type Intent struct {
-	Units   []Unit
+	Units   []Found // with the labels that are known before the fetch
 	Targets []Selector
 }
 

@@ -262,6 +262,7 @@ func (f *fates) read(t *testing.T, r *rig) {
 // TestRace_TwoPlansOverOneItem confirms two plans with the same items at once, within one process.
 func TestRace_TwoPlansOverOneItem(t *testing.T) {
 	r := newRig(t)
+	r.letDecide("bob")
 	const rounds = 30
 	for range rounds {
 		one, _ := r.create("one")

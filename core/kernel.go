@@ -79,9 +79,10 @@ func New(o Options) (*Kernel, error) {
 		store: o.Store, gatekeepers: make(map[string]Gatekeeper, len(o.Gatekeepers)),
 		kinds: make(map[string]map[string]ActionKind, len(o.Gatekeepers)),
 		clock: o.Clock, rand: o.Rand, alive: o.Alive, egress: o.Egress, fault: o.Fault,
-		checks: append([]Check{narrowing{}}, o.Checks...), settings: o.Settings, budgets: o.Budgets,
+		settings: o.Settings, budgets: o.Budgets,
 		log: o.Log, baseDeadline: o.BaseDeadline, resources: make(map[resourceKey]Resource),
 	}
+	k.checks = append([]Check{narrowing{}, latchCheck{o.Store}, peopleCheck{k}}, o.Checks...)
 	if k.egress == nil {
 		k.egress = AllowAll{}
 	}

@@ -155,7 +155,7 @@ func (l *connectionLane) attempt(ctx context.Context, item PlannedItem) error {
 // gate asks the checks and the egress policy once more before anything is sent.
 func (l *connectionLane) gate(ctx context.Context, call *callInProgress, a Action) error {
 	p := call.passage(PurposeApply)
-	p.Units = []Unit{call.resource.Unit().Unit}
+	p.Found = call.labelled([]Found{call.resource.Unit()})
 	if err := l.k.checkIntent(ctx, p); err != nil {
 		return l.refused(ctx, call, err)
 	}
@@ -230,7 +230,9 @@ func letGo(got <-chan asked) {
 func (l *connectionLane) unasked(ctx context.Context, call *callInProgress, cause error) error {
 	words := l.k.gateError(ctx, call, PurposeApply, cause)
 	err := l.k.store.Write(ctx, func(tx Tx) error { return l.k.recordGated(tx, call, words) })
-	if err != nil {
+	if errors.Is(err, errJoined) {
+		words.text = withheld
+	} else if err != nil {
 		return err
 	}
 	return held(OutcomeSkipped, "the service could not be asked: %s", words.text)

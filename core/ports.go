@@ -18,6 +18,7 @@ type Store interface {
 // View is what can be asked within a snapshot or a transaction. Rules take the narrow parts, not the whole.
 type View interface {
 	sessionView
+	peopleView
 	actionView
 	turnView
 	questionView
@@ -29,6 +30,7 @@ type View interface {
 type Tx interface {
 	View
 	sessionTx
+	peopleTx
 	actionTx
 	turnTx
 	questionTx
@@ -51,12 +53,42 @@ type sessionView interface {
 	// Observations lists the set of a session in order of first sight; an empty id lists all sessions'.
 	Observations(session SessionID) ([]Observation, error)
 	CountObservations(session SessionID) (int, error)
+	// Latch is the latch of a session; ErrNotFound where it is not set.
+	Latch(session SessionID) (Latch, error)
+}
+
+type peopleView interface {
+	// Person finds somebody this store has a record of; ErrNotFound otherwise.
+	Person(id PersonID) (Person, error)
+	// People lists them by name.
+	People() ([]Person, error)
+	// RoleGrants lists the grants of a session, oldest first.
+	RoleGrants(session SessionID) ([]RoleGrant, error)
+	// GrantsTo lists the grants to a person, in all sessions.
+	GrantsTo(person PersonID) ([]RoleGrant, error)
+}
+
+type peopleTx interface {
+	// InsertPerson adds somebody. A name or a key that another has is ErrNameTaken.
+	InsertPerson(Person) error
+	// PutAccount says who a person is at the services of a kind, in place of what was said before.
+	PutAccount(person PersonID, account Account) error
+	// PutRoleGrant puts a grant in the place of the one of the same giver to the same person.
+	PutRoleGrant(RoleGrant) error
+	// RemoveRoleGrants takes away the grants to a person in a session, those of one giver or, where it is empty, of all,
+	// and says how many there were.
+	RemoveRoleGrants(session SessionID, person, giver PersonID) (int, error)
+	// SetLatch sets the latch of a session; false where it was set before, which stays as it is.
+	SetLatch(Latch) (bool, error)
 }
 
 type sessionTx interface {
 	// InsertSession gives the session its id. A name that is taken is ErrNameTaken.
 	InsertSession(*Session) error
 	RenameSession(id SessionID, name string, at time.Time) error
+	// CopySession copies what a session was after a turn into a new one: its live bindings, its set, its turns with all
+	// that was said in them, and the real ids that its provisional ones were bound to. Nothing that waits is copied.
+	CopySession(from, to SessionID, turn int) error
 	// InsertConnection gives the connection its id.
 	InsertConnection(*Connection) error
 	// RemoveConnection hides a connection from all but what names it; its id is never given again. ErrNotFound when there

@@ -68,6 +68,7 @@ func (k *Kernel) refreshOnce(ctx context.Context, a Action) error {
 	if err != nil {
 		return k.block(ctx, a, c, k.gateError(ctx, c, PurposePreview, err))
 	}
+	p.draft.Found = c.labelled(p.draft.Found)
 	passage := c.passage(PurposePreview)
 	passage.Found = p.draft.Found
 	if err := k.checkExact(ctx, passage); err != nil {
@@ -76,6 +77,9 @@ func (k *Kernel) refreshOnce(ctx context.Context, a Action) error {
 		return k.block(ctx, a, c, out)
 	}
 	err = k.store.Write(ctx, func(tx Tx) error { return k.storeFresh(tx, c, a, p) })
+	if errors.Is(err, errJoined) {
+		return errChanged
+	}
 	if err == nil || errors.Is(err, errChanged) || ctx.Err() != nil {
 		return err
 	}
@@ -125,7 +129,9 @@ func (k *Kernel) block(ctx context.Context, a Action, c *callInProgress, why gat
 		if !won {
 			return errChanged
 		}
-		if err := k.recordGated(tx, c, why); err != nil {
+		if err := k.recordGated(tx, c, why); errors.Is(err, errJoined) {
+			return errChanged
+		} else if err != nil {
 			return err
 		}
 		return tx.Append(k.actionRow(after, EventDrift, map[string]any{"drift": DriftBlocked, "reason": textHash(after.Reason)}))
@@ -199,6 +205,9 @@ func firstProvisional(d Draft, next int) int {
 	return next
 }
 
+// withheld stands in the place of words that the gate refused.
+const withheld = "the service's words are withheld: they may hold data that is refused"
+
 // gated is a text of a driver after the gate: the words that may be kept, and what the record has to say of it.
 type gated struct {
 	text    string
@@ -212,13 +221,14 @@ func (k *Kernel) gateText(ctx context.Context, c *callInProgress, purpose Purpos
 	if len(found) == 0 {
 		found = []Found{c.resource.Unit()}
 	}
+	found = c.labelled(found)
 	p := c.passage(purpose)
 	p.Found = found
 	err := k.checkExact(ctx, p)
 	if err == nil {
 		return gated{text: cleanReason(words), found: found}
 	}
-	out := gated{text: "the service's words are withheld: they may hold data that is refused"}
+	out := gated{text: withheld}
 	errors.As(err, &out.refused)
 	return out
 }

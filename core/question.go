@@ -182,6 +182,9 @@ func (k *Kernel) Answer(ctx context.Context, id ActionID, choice, reason string,
 			result = notOpen(before)
 			return nil
 		}
+		if err := maySettle(tx, before.Session, by.Person); err != nil {
+			return err
+		}
 		answer, err := before.choose(choice)
 		if err != nil {
 			return err

@@ -160,9 +160,11 @@ func TestManyProcesses_SubmitAndDecide(t *testing.T) {
 	s := newScene(t)
 	children := make([]*child, processes)
 	for i := range children {
-		children[i] = startChild(t, childSpec{
-			Role: roleWork, Dir: s.dir, Person: core.PersonID(fmt.Sprintf("person-%d", i)), Rounds: rounds, Seed: uint64(i),
-		})
+		person := core.PersonID(fmt.Sprintf("person-%d", i))
+		if err := s.letDecide(person); err != nil {
+			t.Fatal(err)
+		}
+		children[i] = startChild(t, childSpec{Role: roleWork, Dir: s.dir, Person: person, Rounds: rounds, Seed: uint64(i)})
 	}
 	submitted := make(map[core.ActionID]bool)
 	applied := make(map[core.ActionID]int)

@@ -123,16 +123,21 @@ func (k *Kernel) read(ctx context.Context, c *callInProgress) (Released, error) 
 			c.gaps = mergeGaps(look.journal.Gaps, fetched.Incomplete)
 			return k.releaseError(ctx, c, err)
 		}
+		fetched.Found = c.labelled(fetched.Found)
 		p := c.passage(PurposeRead)
 		p.Found = fetched.Found
 		if err := k.checkExact(ctx, p); err != nil {
 			return k.releaseRefusal(ctx, c, err)
 		}
 		released, err := k.releaseRead(ctx, c, look, fetched, last)
-		if errors.Is(err, errChanged) {
-			continue
+		switch {
+		case errors.Is(err, errJoined):
+			if err := k.meetAgain(ctx, c, attempt); err != nil {
+				return k.releaseRefusal(ctx, c, err)
+			}
+		case !errors.Is(err, errChanged):
+			return released, err
 		}
-		return released, err
 	}
 }
 
@@ -163,7 +168,7 @@ func (k *Kernel) gateIntent(ctx context.Context, c *callInProgress, look *lookah
 	if !c.op.IsRead() {
 		p.Purpose = PurposePrepare
 	}
-	p.Units = look.intent.Units
+	p.Found = c.labelled(look.intent.Units)
 	err := k.checkIntent(ctx, p)
 	if err == nil {
 		_, err = k.egress.Ask(ctx, EgressRequest{
@@ -208,12 +213,21 @@ func (k *Kernel) releaseRead(ctx context.Context, c *callInProgress, look *looka
 }
 
 // recordRead adds what was found to the set and writes the one row of the read (kernel R4, R5).
+// The people are as they were when the gate let it pass, else it is errJoined; an owner-only unit sets the latch.
 func (k *Kernel) recordRead(tx Tx, c *callInProgress, found []Found, pairs map[string]any) error {
+	if len(found) > 0 {
+		if err := unjoined(tx, c); err != nil {
+			return err
+		}
+	}
 	row := c.entry(k, EventRead, unitsOf(found), pairs)
 	if err := tx.Observe(c.session.ID, c.caller.Turn, row.At, found); err != nil {
 		return err
 	}
-	return tx.Append(row)
+	if err := tx.Append(row); err != nil || !anyOwnerOnly(found) {
+		return err
+	}
+	return k.setLatch(tx, c, row.At, found)
 }
 
 // releaseRefusal writes the blocked row, which alone names the unit, and answers without naming it (kernel R5).
@@ -239,9 +253,11 @@ func (k *Kernel) blockedRow(c *callInProgress, refused *RefusedError) Entry {
 	if !refused.Unit.IsZero() {
 		units = []Unit{refused.Unit}
 	}
-	return c.entry(k, EventBlocked, units, map[string]any{
-		"check": refused.Check, "half": refused.Half, "why": textHash(refused.Why),
-	})
+	pairs := map[string]any{"check": refused.Check, "half": refused.Half, "why": textHash(refused.Why)}
+	if refused.Person != "" {
+		pairs["person"] = refused.Person
+	}
+	return c.entry(k, EventBlocked, units, pairs)
 }
 
 // releaseError answers a call that could not be done. A CallError holds nothing of the service; any other text may, so
@@ -254,7 +270,7 @@ func (k *Kernel) releaseError(ctx context.Context, c *callInProgress, cause erro
 	if errors.As(cause, &plain) {
 		return k.releasePlainError(ctx, c, plain)
 	}
-	whole := []Found{c.resource.Unit()}
+	whole := c.labelled([]Found{c.resource.Unit()})
 	p := c.passage(PurposeError)
 	p.Found = whole
 	if err := k.checkExact(ctx, p); err != nil {
@@ -272,6 +288,9 @@ func (k *Kernel) releaseError(ctx context.Context, c *callInProgress, cause erro
 		out, err = c.keepAnswer(tx, body)
 		return err
 	})
+	if errors.Is(err, errJoined) {
+		return k.releaseRefusal(ctx, c, errTooManyJoined())
+	}
 	return out, err
 }
 

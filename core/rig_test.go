@@ -295,3 +295,40 @@ func (c *refuse) check(half core.Half, units []core.Unit) error {
 	}
 	return nil
 }
+
+// know records people, as alice.
+func (r *rig) know(people ...core.PersonID) {
+	r.t.Helper()
+	for _, p := range people {
+		if _, err := r.kernel.AddPerson(context.Background(), core.Person{ID: p}, r.by); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// grant gives a role, by alice unless someone else is named.
+func (r *rig) grant(person core.PersonID, role core.Role, by ...core.PersonID) error {
+	r.t.Helper()
+	giver := r.by
+	if len(by) > 0 {
+		giver.Person = by[0]
+	}
+	return r.kernel.GrantRole(context.Background(), string(r.session.ID), core.RoleGrant{Person: person, Role: role}, giver)
+}
+
+// letDecide makes a person one who may decide in the rig's session.
+func (r *rig) letDecide(person core.PersonID) {
+	r.t.Helper()
+	r.know(person)
+	err := r.kernel.GrantRole(context.Background(), string(r.session.ID), core.RoleGrant{Person: person, Role: core.RoleBuild, Decides: true}, r.by)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}

@@ -9,6 +9,9 @@ type Session struct {
 	Owner     PersonID
 	CreatedAt time.Time
 	UpdatedAt time.Time
+
+	PeopleVersion int64 // grows with every change of who has a role; 0 was never shared
+	Latched       bool  // see Latch; never false again once true (kernel R7)
 }
 
 // SessionState says what a session is doing or waiting for.
@@ -31,7 +34,6 @@ type SessionSummary struct {
 	WaitingFor string // what a person would do next, one line; empty when nothing waits
 	Pending    int    // actions pending or claimed
 	Units      int    // size of the observation set
-	Latched    bool   // always false until owner-only reads exist
 }
 
 // Connection is a person's account with credentials for one service. Credentials are never in it.

@@ -322,10 +322,12 @@ func (k *Kernel) Operations(ctx context.Context, session string, name BindingNam
 func findSession(v sessionView, ref string) (Session, error) {
 	s, err := v.Session(ref)
 	if errors.Is(err, ErrNotFound) {
-		return Session{}, notFound("session", ref, "see gatehouse session list")
+		return Session{}, noSession(ref)
 	}
 	return s, err
 }
+
+func noSession(ref string) error { return notFound("session", ref, "see gatehouse session list") }
 
 func missingBinding(s Session, name string, err error) error {
 	if errors.Is(err, ErrNotFound) {

@@ -46,6 +46,9 @@ func (k *Kernel) Settle(ctx context.Context, id ActionID, by Authority, s Settle
 		if now.State != StateUnknown {
 			return lostRace(now)
 		}
+		if err := maySettle(tx, now.Session, by.Person); err != nil {
+			return err
+		}
 		if !s.Applied {
 			return k.rejectAction(tx, now, s.Reason, by, map[string]any{"settled": "not-applied"})
 		}

@@ -37,6 +37,7 @@ func (k *Kernel) submit(ctx context.Context, c *callInProgress) (Released, error
 			extra = append(extra, missing...)
 			continue
 		}
+		p.draft.Found = c.labelled(p.draft.Found)
 		passage := c.passage(PurposePrepare)
 		passage.Found = p.draft.Found
 		if err := k.checkExact(ctx, passage); err != nil {
@@ -52,6 +53,16 @@ func (k *Kernel) submit(ctx context.Context, c *callInProgress) (Released, error
 		}
 		if errors.Is(err, errChanged) {
 			continue
+		}
+		if errors.Is(err, errJoined) {
+			if err := k.meetAgain(ctx, c, attempt); err != nil {
+				return k.releaseRefusal(ctx, c, err)
+			}
+			continue
+		}
+		var refused *RefusedError
+		if errors.As(err, &refused) {
+			return k.releaseRefusal(ctx, c, refused)
 		}
 		if err == nil {
 			err = k.fault.At(FaultSubmitStored)
@@ -139,6 +150,13 @@ func (k *Kernel) storeAction(ctx context.Context, c *callInProgress, p *prepared
 // stillAsSeen refuses what may not be stored: too many open actions, a digest that this turn had rejected, or targets
 // that changed since the driver prepared.
 func (k *Kernel) stillAsSeen(tx Tx, c *callInProgress, p *prepared) error {
+	session, err := tx.Session(string(c.session.ID))
+	if err != nil {
+		return err
+	}
+	if err := latchRefusal(tx, session); err != nil {
+		return err
+	}
 	open, err := tx.CountOpen(c.session.ID, c.binding.Name)
 	if err != nil {
 		return err

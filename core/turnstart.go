@@ -39,7 +39,7 @@ func (k *Kernel) StartTurn(ctx context.Context, s StartTurn) (Lease, error) {
 	}
 	var lease Lease
 	err = k.store.Write(ctx, func(tx Tx) error {
-		session, err := findSession(tx, s.Session)
+		session, err := sessionFor(tx, s.Session, s.By, RoleBuild)
 		if err != nil {
 			return err
 		}
@@ -274,7 +274,7 @@ func (k *Kernel) Say(ctx context.Context, ref, message string, kind MessageKind,
 	}
 	var out Message
 	err = k.store.Write(ctx, func(tx Tx) error {
-		session, err := findSession(tx, ref)
+		session, err := sessionFor(tx, ref, by, RoleBuild)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -33,6 +34,25 @@ type Observation struct {
 	Found       Found
 	FirstSeenAt time.Time
 	Turn        int // the turn that read it first; 0 is a person by hand
+}
+
+// LabelOwnerOnly is the label of a connection whose units only the owner of a session may see (kernel R6).
+const LabelOwnerOnly = "owner-only"
+
+// labelled adds the labels of the connection to what its driver found.
+func (c *callInProgress) labelled(found []Found) []Found {
+	if len(c.connection.Labels) == 0 {
+		return found
+	}
+	out := make([]Found, len(found))
+	for i, f := range found {
+		f.Labels = append(slices.Clone(f.Labels), c.connection.Labels...)
+		slices.Sort(f.Labels)
+		f.Labels = slices.Compact(f.Labels)
+		f.OwnerOnly = f.OwnerOnly || slices.Contains(f.Labels, LabelOwnerOnly)
+		out[i] = f
+	}
+	return out
 }
 
 // unitsOf strips what a driver says of units down to the units, each once, in order of appearance (K11).

@@ -9,11 +9,12 @@ import (
 	"gatehouse/core"
 )
 
-const sessionColumns = `session.id, session.name, session.owner, session.created_at, session.updated_at`
+const sessionColumns = `session.id, session.name, session.owner, session.created_at, session.updated_at,
+	session.people_version, session.latched`
 
 func scanSession(row scanner, s *core.Session, more ...any) error {
 	var created, updated int64
-	dest := append([]any{&s.ID, &s.Name, &s.Owner, &created, &updated}, more...)
+	dest := append([]any{&s.ID, &s.Name, &s.Owner, &created, &updated, &s.PeopleVersion, &s.Latched}, more...)
 	if err := row.Scan(dest...); err != nil {
 		return err
 	}

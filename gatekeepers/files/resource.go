@@ -142,7 +142,7 @@ func (r *resource) Intend(call core.Call) (core.Intent, error) {
 	if err != nil {
 		return core.Intent{}, err
 	}
-	intent := core.Intent{Units: []core.Unit{r.unit()}}
+	intent := core.Intent{Units: []core.Found{r.Unit()}}
 	switch call.Method {
 	case opLog:
 		_, err = r.full(a.Path)

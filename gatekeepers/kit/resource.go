@@ -77,7 +77,7 @@ func (r *resource[T]) intent(names core.Names, request Request[T]) core.Intent {
 		for _, s := range Spellings(names, target) {
 			intent.Targets = addSelector(intent.Targets, core.Selector{Reach: core.ReachExact, Target: s})
 		}
-		intent.Units = addUnit(intent.Units, r.driver.UnitOf(target).Unit)
+		intent.Units = addUnit(intent.Units, r.driver.UnitOf(target))
 	}
 	switch {
 	case request.Write != nil:
@@ -86,11 +86,11 @@ func (r *resource[T]) intent(names core.Names, request Request[T]) core.Intent {
 		}
 	case request.Scope != nil:
 		reach := core.ReachPrefix
-		unit := r.driver.Unit().Unit
+		unit := r.driver.Unit()
 		if request.Scope.Prefix == "" {
 			reach = core.ReachAll
 		} else {
-			unit = r.driver.UnitOf(request.Scope.Prefix).Unit
+			unit = r.driver.UnitOf(request.Scope.Prefix)
 		}
 		intent.Targets = addSelector(intent.Targets, core.Selector{Reach: reach, Target: request.Scope.Prefix})
 		intent.Units = addUnit(intent.Units, unit)
@@ -113,8 +113,8 @@ func (r *resource[T]) Extend(intent core.Intent, journal core.Journal) core.Inte
 			}
 		}
 		for _, t := range wanted {
-			unit := r.driver.UnitOf(t).Unit
-			if r.driver.Covers(unit) && !selected(intent.Targets, t) {
+			unit := r.driver.UnitOf(t)
+			if r.driver.Covers(unit.Unit) && !selected(intent.Targets, t) {
 				intent.Targets = append(intent.Targets, core.Selector{Reach: core.ReachExact, Target: t})
 				intent.Units = addUnit(intent.Units, unit)
 			}

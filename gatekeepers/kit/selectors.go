@@ -17,8 +17,8 @@ func addSelector(list []core.Selector, s core.Selector) []core.Selector {
 	return append(list, s)
 }
 
-func addUnit(list []core.Unit, u core.Unit) []core.Unit {
-	if slices.Contains(list, u) {
+func addUnit(list []core.Found, u core.Found) []core.Found {
+	if slices.ContainsFunc(list, func(f core.Found) bool { return f.Unit == u.Unit }) {
 		return list
 	}
 	return append(list, u)

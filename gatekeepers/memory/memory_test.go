@@ -98,7 +98,7 @@ func TestMove_BringsItsSourceAndItsUnitAlong(t *testing.T) {
 		if !slices.Contains(wider.Targets, core.Selector{Reach: core.ReachExact, Target: "notes/item-1"}) {
 			t.Errorf("targets %v: the source is missing", wider.Targets)
 		}
-		if !slices.Contains(wider.Units, memory.Unit("svc", "notes")) {
+		if !slices.ContainsFunc(wider.Units, func(f core.Found) bool { return f.Unit == memory.Unit("svc", "notes") }) {
 			t.Errorf("units %v: the source's unit is missing", wider.Units)
 		}
 		journal.Effects = append(journal.Effects, effectOf(2, move))
@@ -131,8 +131,8 @@ func TestMove_OutOfTheNarrowingIsAGap(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, u := range narrow.Extend(intent, journal).Units {
-			if !narrow.Covers(u) {
-				t.Errorf("unit %s: outside of the narrowing", u)
+			if !narrow.Covers(u.Unit) {
+				t.Errorf("unit %s: outside of the narrowing", u.Unit)
 			}
 		}
 		got, err := narrow.Read(context.Background(), call, journal)
