@@ -65,6 +65,7 @@ type app struct {
 	queue  *queue
 	list   *sessions
 	script *transcript
+	step   *stepView
 	plan   *planView
 	sheet  *sheet
 	help   *help
@@ -114,9 +115,9 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
-	a.queue, a.list, a.script = newQueue(a, o.Session), newSessions(a), newTranscript(a)
+	a.queue, a.list, a.script, a.step = newQueue(a, o.Session), newSessions(a), newTranscript(a), newStepView(a)
 	a.plan, a.sheet, a.help = newPlanView(a), newSheet(a), newHelp(a)
-	a.views = []view{a.queue, a.list, a.script, a.plan, a.sheet, a.help}
+	a.views = []view{a.queue, a.list, a.script, a.step, a.plan, a.sheet, a.help}
 	a.stack = []view{a.queue}
 	a.tabs = []tab{
 		{"1", "Queue", a.queue, "everything that waits, of all sessions"},

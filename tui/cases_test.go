@@ -118,6 +118,7 @@ func places() map[string][]string {
 		"quit":       {"g", "j", "j", "j", "A", "q"},
 		"sessions":   {"2"},
 		"transcript": {"2", "enter"},
+		"step":       {"2", "enter", "enter"},
 	}
 }
 

@@ -11,7 +11,7 @@ func (v *transcript) writeCommands() []*command {
 	writes := []place{atComposer}
 	return []*command{
 		{
-			name: "transcript.write", at: at, keys: []string{"i"}, title: "write", tag: "Agent", navigates: true,
+			name: "transcript.write", at: at, keys: []string{"i", "tab"}, title: "write", tag: "Agent", navigates: true, footer: 5,
 			about: "write to the agent", run: func() term.Cmd { v.comp.focused = true; return nil }, disabled: v.noRunner,
 		},
 		{
@@ -43,7 +43,7 @@ func (v *transcript) writeCommands() []*command {
 			about: "line below, then what was sent after", run: func() term.Cmd { v.comp.vertical(1); return nil },
 		},
 		{
-			name: "composer.leave", at: writes, keys: []string{"esc"}, title: "leave", tag: "Agent", navigates: true, footer: 4,
+			name: "composer.leave", at: writes, keys: []string{"esc", "tab"}, title: "leave", tag: "Agent", navigates: true, footer: 4,
 			about: "leave what is being written; it is kept, and the turn goes on", run: func() term.Cmd { v.comp.focused = false; return nil },
 		},
 	}

@@ -22,6 +22,7 @@ const (
 	atSessions   place = "sessions"
 	atTranscript place = "transcript"
 	atComposer   place = "composer"
+	atStep       place = "step"
 	atHelp       place = "help"
 	atPlan       place = "plan"
 	atRunning    place = "carrying out"
@@ -31,7 +32,7 @@ const (
 
 // screens are the places that are no dialog; everywhere is all of them.
 func screens() []place {
-	return []place{atList, atDetail, atSessions, atTranscript}
+	return []place{atList, atDetail, atSessions, atTranscript, atStep}
 }
 
 func everywhere() []place {

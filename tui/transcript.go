@@ -1,11 +1,9 @@
 package tui
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
+	"sort"
 
 	"gatehouse/core"
 	"gatehouse/tui/term"
@@ -30,35 +28,6 @@ type transcript struct {
 	comp   composer
 	follow bool   // the end stays in sight
 	ended  string // how the last turn ended
-}
-
-// entryView is one entry, clean.
-type entryView struct {
-	head   line
-	body   []line
-	folds  bool // the body is hidden at first
-	open   bool
-	number int
-	key    entryKey
-}
-
-// entryKey tells entries apart: one that was stored while its turn runs is read and heard of, and is shown once.
-type entryKey struct {
-	kind       core.TranscriptKind
-	turn, step int
-	at         int64
-	text       string
-}
-
-func keyOf(e core.TranscriptEntry) entryKey {
-	switch e.Kind {
-	case core.TranscriptCall:
-		return entryKey{e.Kind, e.Turn, e.Step, 0, e.Call.ID + " " + e.Call.Name + " " + e.Call.Args}
-	case core.TranscriptMessage: // the step that is told is not known while it waits
-		return entryKey{e.Kind, 0, 0, e.At.UnixNano(), e.Text}
-	default:
-		return entryKey{e.Kind, e.Turn, e.Step, e.At.UnixNano(), e.Text}
-	}
 }
 
 // laidLine is a line on screen with the entry that it belongs to.
@@ -104,12 +73,7 @@ func (v *transcript) load() term.Cmd {
 		if err != nil {
 			return transcriptMsg{gen: gen, err: err}
 		}
-		out := make([]entryView, len(entries))
-		for i, e := range entries {
-			out[i] = viewEntry(e)
-			out[i].number, out[i].key = i, keyOf(e)
-		}
-		return transcriptMsg{gen: gen, entries: out}
+		return transcriptMsg{gen: gen, entries: viewEntries(entries)}
 	}
 }
 
@@ -162,8 +126,8 @@ func (v *transcript) take(msg transcriptMsg) {
 	}
 	follow := !v.loaded || v.at >= len(v.entries)-1
 	for i := range msg.entries {
-		if i < len(v.entries) {
-			msg.entries[i].open = v.entries[i].open
+		if was, shown := v.places[msg.entries[i].key]; shown {
+			msg.entries[i].open = v.entries[was].open
 		}
 	}
 	v.entries, v.loaded, v.err, v.laid = msg.entries, true, "", nil
@@ -175,103 +139,6 @@ func (v *transcript) take(msg transcriptMsg) {
 		v.at = max(len(v.entries)-1, 0)
 	}
 	v.keepInSight()
-}
-
-const (
-	bodyLines  = 2000 // of one entry; what is longer is cut, and says so
-	shownLines = 12   // of a text that does not fold
-)
-
-// viewEntry takes an entry into the view model.
-func viewEntry(e core.TranscriptEntry) entryView {
-	switch e.Kind {
-	case core.TranscriptMessage:
-		who, _ := cleanLine(string(e.By), 60)
-		if e.Queued {
-			who += " (waits for the next step)"
-		}
-		return textEntry(roleAccent, who, e.Text)
-	case core.TranscriptNote:
-		return textEntry(roleWarn, "decided", e.Text)
-	case core.TranscriptText:
-		model, _ := cleanLine(e.Model, 60)
-		return textEntry(roleTitle, or(model, "agent")+fmt.Sprintf(" · turn %d step %d", e.Turn, e.Step), e.Text)
-	case core.TranscriptCall:
-		return callEntry(e)
-	}
-	text, _ := cleanLine(e.Text, reasonLimit)
-	return entryView{head: line{roleMuted, "── " + text, true}}
-}
-
-func textEntry(r role, head, body string) entryView {
-	lines, _ := cleanLines(body)
-	view := entryView{head: line{r, head, true}}
-	for _, text := range cutLines(lines) {
-		view.body = append(view.body, line{rolePlain, "  " + text, true})
-	}
-	return view
-}
-
-func cutLines(lines []string) []string {
-	if len(lines) > bodyLines {
-		return append(lines[:bodyLines:bodyLines], folded(len(lines)-bodyLines, "more line", "more lines"))
-	}
-	return lines
-}
-
-// callEntry is a call with its answer on one line, and both in full below it.
-func callEntry(e core.TranscriptEntry) entryView {
-	name, _ := cleanLine(e.Call.Name, 80)
-	args, _ := cleanLine(e.Call.Args, 120)
-	r := rolePlain
-	status := "not answered yet"
-	if e.Result.Valid() {
-		status, r = resultLine(e.Result)
-	}
-	view := entryView{head: line{r, "  → " + name + " · " + status + " · " + args, false}, folds: true}
-	view.body = append(view.body, jsonLines("    arguments", json.RawMessage(e.Call.Args))...)
-	if e.Result.Valid() && len(e.Result.Value()) > 0 {
-		view.body = append(view.body, jsonLines("    result", e.Result.Value())...)
-	}
-	return view
-}
-
-// resultLine says in a few words how a call ended.
-func resultLine(res core.Released) (string, role) {
-	reason, _ := cleanLine(res.Reason(), 200)
-	status := string(res.Status())
-	r := rolePlain
-	if res.Code() != "" {
-		r = roleWarn
-		code, _ := cleanLine(res.Code(), 40)
-		status += " " + code
-	}
-	if id := res.Action(); id != 0 {
-		status += " #" + id.String()
-	}
-	if n := res.Pending(); n > 0 {
-		status += fmt.Sprintf(", shows %s", plural(n, "pending effect", "pending effects"))
-	}
-	if n := len(res.Incomplete()); n > 0 {
-		r = roleWarn
-		status += fmt.Sprintf(", incomplete: %d not shown", n)
-	}
-	return status + suffix(": ", reason), r
-}
-
-func jsonLines(name string, raw json.RawMessage) []line {
-	var out bytes.Buffer
-	if json.Indent(&out, raw, "", "  ") != nil {
-		out.Reset()
-		out.Write(raw)
-	}
-	// Line breaks within strings are shown as such: results hold whole files.
-	lines, _ := cleanLines(strings.ReplaceAll(out.String(), `\n`, "\n"))
-	all := []line{{roleMuted, name, false}}
-	for _, text := range cutLines(lines) {
-		all = append(all, line{roleMuted, "      " + text, false})
-	}
-	return all
 }
 
 // layout breaks the entries to a width, once.
@@ -311,6 +178,24 @@ func (v *transcript) layEntry(i, width int) {
 	}
 }
 
+// entryRows is where the rows of an entry lie: the first, and the one behind the last.
+func entryRows(laid []laidLine, entry int) (first, end int) {
+	first = sort.Search(len(laid), func(i int) bool { return laid[i].entry >= entry })
+	return first, sort.Search(len(laid), func(i int) bool { return laid[i].entry > entry })
+}
+
+// relay breaks one entry again; the others keep their rows.
+func (v *transcript) relay(i int) {
+	if v.laid == nil {
+		return
+	}
+	first, end := entryRows(v.laid, i)
+	behind := slices.Clone(v.laid[end:])
+	v.laid = v.laid[:first]
+	v.layEntry(i, v.laidAt)
+	v.laid = append(v.laid, behind...)
+}
+
 // writing is the room of status and composer.
 func (v *transcript) writing() int {
 	if v.a.runner == nil {
@@ -328,19 +213,12 @@ func (v *transcript) room() rect {
 func (v *transcript) keepInSight() {
 	r := v.room()
 	laid := v.layout(r.w)
-	first, last := -1, -1
-	for i, l := range laid {
-		if l.entry == v.at {
-			if first < 0 {
-				first = i
-			}
-			last = i
-		}
-	}
-	if first < 0 {
+	first, end := entryRows(laid, v.at)
+	if first == end {
 		v.top = 0
 		return
 	}
+	last := end - 1
 	if last >= v.top+r.h {
 		v.top = last - r.h + 1
 	}
@@ -365,10 +243,46 @@ func (v *transcript) scroll(by int) term.Cmd {
 func (v *transcript) fold() term.Cmd {
 	if v.at < len(v.entries) {
 		v.entries[v.at].open = !v.entries[v.at].open
-		v.laid = nil
+		v.relay(v.at)
 		v.keepInSight()
 	}
 	return nil
+}
+
+// step opens the step of the entry under the cursor; how a turn ended leads to
+// its last one.
+func (v *transcript) step() term.Cmd {
+	e := v.entries[v.stepAt()]
+	return v.a.step.open(v.session, e.turn, e.step)
+}
+
+// stepAt is the entry whose step is meant; -1 where there is none.
+func (v *transcript) stepAt() int {
+	for i := min(v.at, len(v.entries)-1); i >= 0; i-- {
+		if v.entries[i].step > 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+func (v *transcript) noStep() string {
+	if v.stepAt() < 0 {
+		return "no step was made yet"
+	}
+	return ""
+}
+
+// steps are the turn and number of each step, in order.
+func (v *transcript) steps() [][2]int {
+	var out [][2]int
+	for _, e := range v.entries {
+		one := [2]int{e.turn, e.step}
+		if e.step > 0 && (len(out) == 0 || out[len(out)-1] != one) {
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 func (v *transcript) close() term.Cmd {
@@ -393,15 +307,19 @@ func (v *transcript) commands() []*command {
 	}
 	return append(v.writeCommands(), []*command{
 		{
-			name: "transcript.fold", at: at, keys: []string{"enter", "space"}, title: "fold", tag: "Sessions", navigates: true, footer: 1,
+			name: "transcript.step", at: at, keys: []string{"enter"}, title: "step", tag: "Sessions", navigates: true, footer: 1,
+			about: "the step under the cursor, with each call and its answer", run: v.step, disabled: v.noStep,
+		},
+		{
+			name: "transcript.fold", at: at, keys: []string{"space"}, title: "fold", tag: "Sessions", navigates: true, footer: 2,
 			about: "unfold the entry, or fold it", run: v.fold,
 		},
 		{
-			name: "transcript.queue", at: at, keys: []string{"w"}, title: "what waits", tag: "Sessions", navigates: true, footer: 2,
+			name: "transcript.queue", at: at, keys: []string{"w"}, title: "what waits", tag: "Sessions", navigates: true, footer: 3,
 			about: "the queue of this session", run: v.waits,
 		},
 		{
-			name: "transcript.back", at: at, keys: []string{"esc"}, title: "back", tag: "Sessions", navigates: true, footer: 3,
+			name: "transcript.back", at: at, keys: []string{"esc"}, title: "back", tag: "Sessions", navigates: true, footer: 4,
 			about: "back to the sessions", run: v.close,
 		},
 		move("transcript.down", []string{"j", "down"}, "next entry", func() term.Cmd { return v.move(1) }),

@@ -174,6 +174,7 @@ func (v *transcript) happened(l *liveTurn, e agent.Event) term.Cmd {
 		l.doing, _ = cleanLine("calling "+e.Call.Name, 80)
 	case agent.EventEntry:
 		v.addEntry(l, e.Entry)
+		return v.a.step.stored(l.session, e.Entry)
 	case agent.EventUsage:
 		l.usage.Input += e.Usage.Input
 		l.usage.Output += e.Usage.Output
@@ -225,17 +226,24 @@ func (v *transcript) addEntry(l *liveTurn, e core.TranscriptEntry) {
 	if e.Kind == core.TranscriptTurn {
 		v.ended, _ = cleanLine(e.Text, reasonLimit)
 	}
-	view := viewEntry(e)
-	view.key = keyOf(e)
-	if i, shown := v.places[view.key]; shown {
-		view.number, view.open = i, v.entries[i].open
-		v.entries[i], v.laid = view, nil
+	v.layout(v.a.body().w)
+	key := entryOf(e)
+	if i, shown := v.places[key]; shown {
+		if v.entries[i].takes(e) {
+			v.entries[i].call(e)
+		} else {
+			was := v.entries[i]
+			v.entries[i] = viewEntry(e)
+			v.entries[i].number, v.entries[i].key, v.entries[i].open = i, key, was.open
+			v.entries[i].turn, v.entries[i].step = e.Turn, e.Step
+		}
+		v.relay(i)
 		return
 	}
-	v.layout(v.a.body().w)
 	end := v.at >= len(v.entries)-1
-	view.number = len(v.entries)
-	v.places[view.key] = view.number
+	view := viewEntry(e)
+	view.number, view.key, view.turn, view.step = len(v.entries), key, e.Turn, e.Step
+	v.places[key] = view.number
 	v.entries = append(v.entries, view)
 	v.layEntry(len(v.entries)-1, v.laidAt)
 	if end {
