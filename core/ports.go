@@ -23,6 +23,7 @@ type View interface {
 	turnView
 	questionView
 	personalView
+	observedView
 	recordView
 }
 

@@ -220,6 +220,9 @@ func (k *Kernel) recordRead(tx Tx, c *callInProgress, found []Found, pairs map[s
 			return err
 		}
 	}
+	if c.caller.Step > 0 && c.caller.CallID != "" {
+		pairs["step"], pairs["call"] = c.caller.Step, textHash(c.caller.CallID) // a model writes the id: it may be anything
+	}
 	row := c.entry(k, EventRead, unitsOf(found), pairs)
 	if err := tx.Observe(c.session.ID, c.caller.Turn, row.At, found); err != nil {
 		return err

@@ -23,6 +23,9 @@ func (t *tx) Append(e core.Entry) error {
 		return fmt.Errorf("record: %w", err)
 	}
 	h.log = core.Head{Seq: row.Seq, Hash: row.Hash}
+	if e.Type == core.EventRead {
+		return t.countRead(e, row.Seq)
+	}
 	return nil
 }
 
