@@ -69,6 +69,7 @@ type app struct {
 	plan   *planView
 	sheet  *sheet
 	help   *help
+	finder *palette
 	views  []view
 	tabs   []tab // the screens that a digit shows
 
@@ -116,8 +117,8 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 		a.log = slog.New(slog.DiscardHandler)
 	}
 	a.queue, a.list, a.script, a.step = newQueue(a, o.Session), newSessions(a), newTranscript(a), newStepView(a)
-	a.plan, a.sheet, a.help = newPlanView(a), newSheet(a), newHelp(a)
-	a.views = []view{a.queue, a.list, a.script, a.step, a.plan, a.sheet, a.help}
+	a.plan, a.sheet, a.help, a.finder = newPlanView(a), newSheet(a), newHelp(a), newPalette(a)
+	a.views = []view{a.queue, a.list, a.script, a.step, a.plan, a.sheet, a.help, a.finder}
 	a.stack = []view{a.queue}
 	a.tabs = []tab{
 		{"1", "Queue", a.queue, "everything that waits, of all sessions"},

@@ -119,6 +119,8 @@ func places() map[string][]string {
 		"sessions":   {"2"},
 		"transcript": {"2", "enter"},
 		"step":       {"2", "enter", "enter"},
+		"drafted":    {"g", "j", "j", "j", "A"},
+		"palette":    {":"},
 	}
 }
 

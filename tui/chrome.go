@@ -15,7 +15,7 @@ func (a *app) header() []string {
 	if a.tall() {
 		lines = append(lines,
 			a.theme.ends(w, left, []span{{roleMuted, plural(a.head.sessions, "session", "sessions") + " "}}),
-			a.theme.ends(w, append([]span{{rolePlain, " "}}, a.tabLine()...), []span{{roleAccent, "?"}, {roleMuted, " help "}}))
+			a.theme.ends(w, append([]span{{rolePlain, " "}}, a.tabLine()...), []span{{roleAccent, ":"}, {roleMuted, " palette  "}, {roleAccent, "?"}, {roleMuted, " help "}}))
 	} else {
 		help := []span{{roleAccent, "?"}, {roleMuted, " help "}}
 		right := append(a.tabLine(), help...)
@@ -99,7 +99,7 @@ func (a *app) footer() string {
 	room := a.size.w - 1 - widthOf(right)
 	pieces := []span{{rolePlain, " "}}
 	used := 1
-	if t, ok := a.top().(typist); ok && !slices.Contains([]view{a.sheet, a.plan, a.script}, a.top()) { // those show their own line
+	if t, ok := a.top().(typist); ok && !slices.Contains([]view{a.sheet, a.plan, a.script, a.finder}, a.top()) { // those show their own line
 		if in := t.typed(); in != nil {
 			return a.theme.ends(a.size.w, []span{{roleAccent, " / "}, {rolePlain, in.draw(max(room-4, 10))}}, right)
 		}

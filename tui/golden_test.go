@@ -52,6 +52,20 @@ func TestGoldenFrames(t *testing.T) {
 			return d
 		}})
 	}
+	for name, typed := range map[string]string{"palette": "", "palette-found": "re", "palette-none": "zzz", "palette-disabled": "settle"} {
+		states = append(states, struct {
+			name string
+			make func(t *testing.T, w, h int) *driver
+		}{name, func(t *testing.T, w, h int) *driver {
+			d := newDriver(t, site(), w, h)
+			d.press(":")
+			d.typeText(typed)
+			if name == "palette-disabled" {
+				d.press("enter")
+			}
+			return d
+		}})
+	}
 	for _, s := range states {
 		for _, size := range sizes() {
 			t.Run(fmt.Sprintf("%s-%dx%d", s.name, size[0], size[1]), func(t *testing.T) {

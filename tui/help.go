@@ -58,7 +58,9 @@ func (h *help) runChosen() term.Cmd {
 		h.a.say(roleWarn, keyLabel(c.keys[0])+" does that: enter decides nothing")
 		return nil
 	}
-	return h.a.run(c)
+	cmd := h.a.run(c)
+	h.a.dirty = true // even where the command itself changed nothing: the help has gone
+	return cmd
 }
 
 func (h *help) commands() []*command {

@@ -28,6 +28,7 @@ const (
 	atRunning    place = "carrying out"
 	atOutcome    place = "outcome"
 	atSheet      place = "prompt"
+	atPalette    place = "palette"
 )
 
 // screens are the places that are no dialog; everywhere is all of them.
@@ -36,13 +37,13 @@ func screens() []place {
 }
 
 func everywhere() []place {
-	return append(screens(), atFilter, atComposer, atHelp, atPlan, atRunning, atOutcome, atSheet)
+	return append(screens(), atFilter, atComposer, atHelp, atPlan, atRunning, atOutcome, atSheet, atPalette)
 }
 
 // dialog reports a place that a person entered on purpose, that holds what it
 // is about, and that drops keys for a moment after it opens.
 func (p place) dialog() bool {
-	return p == atPlan || p == atRunning || p == atSheet
+	return p == atPlan || p == atRunning || p == atSheet || p == atPalette
 }
 
 // command is one thing that keys do. Dispatch, footer and help come from the

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"gatehouse/core"
@@ -284,6 +285,15 @@ func (q *queue) targets() []target {
 		return []target{targetOf(r)}
 	}
 	return nil
+}
+
+// subject is what a decision would be about now, as it is on the screen.
+func (q *queue) subject() string {
+	var b strings.Builder
+	for _, t := range q.targets() {
+		fmt.Fprintf(&b, "%d %d %x\n", t.id, t.version, t.digest)
+	}
+	return b.String()
 }
 
 // held says why a decision has to wait: the row changed under the person's eyes.
