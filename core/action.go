@@ -118,6 +118,8 @@ type Action struct {
 	Draft  Draft // what will be done; replaced, with its digest, by a fresh preview
 	Digest Digest
 
+	Reverts ActionID // what it takes back; 0 for what is no revert (kernel R25)
+
 	State     State
 	Version   int64 // grows at every change of the row; what a compare-and-set compares
 	Retryable bool  // failed, and may be tried again

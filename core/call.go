@@ -97,12 +97,14 @@ func (k *Kernel) mayCall(ctx context.Context, s Session, person PersonID, ref st
 // callInProgress is a call with all that is known of it before the service is asked.
 type callInProgress struct {
 	located
-	op     Operation
-	caller Caller
-	method string
-	args   json.RawMessage
-	gaps   []Gap  // what an error does not take into account, where the call got as far as that
-	hash   string // of method and arguments; set for callers with a call id
+	op      Operation
+	caller  Caller
+	method  string
+	args    json.RawMessage
+	gaps    []Gap     // what an error does not take into account, where the call got as far as that
+	reverts *Action   // for a revert: what is taken back, with its content
+	by      Authority // for a revert: who asked for it
+	hash    string    // of method and arguments; set for callers with a call id
 }
 
 func (c *callInProgress) passage(p Purpose) Passage {

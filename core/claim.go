@@ -45,6 +45,9 @@ func (l *connectionLane) ready(ctx context.Context, item PlannedItem) (*readyAct
 		if err := l.approvable(a, item); err != nil {
 			return err
 		}
+		if err := stillApplied(v, a); err != nil {
+			return err
+		}
 		names, err := namesOf(v, a)
 		if err != nil {
 			return err
@@ -61,6 +64,9 @@ func (l *connectionLane) ready(ctx context.Context, item PlannedItem) (*readyAct
 		r.dispatch = Dispatch{
 			Action: a.ID, Kind: a.Draft.Kind, Payload: a.Draft.Payload, Base: base, Provides: a.Draft.Provides,
 			Names: names, WantUndo: a.Draft.Revertible, At: l.k.clock.Now(),
+		}
+		if a.Reverts != 0 && err == nil {
+			r.dispatch.Undo, err = l.k.undoFor(ctx, v, a.Reverts)
 		}
 		return err
 	})
@@ -368,7 +374,7 @@ func (k *Kernel) storeOutcome(tx Tx, plan PlanID, o *landed) error {
 	if after.State == StateFailed && !after.Retryable {
 		return k.endDependents(tx, after)
 	}
-	return nil
+	return k.endReverted(tx, after)
 }
 
 // withholdIfJoined drops the words of an outcome whose session got other people since the gate let them pass: the effect

@@ -129,7 +129,7 @@ func (k *Kernel) actionRow(a Action, t EventType, pairs map[string]any) Entry {
 	pairs["state"] = a.State
 	return Entry{
 		At: k.clock.Now(), Type: t, Session: a.Session, Turn: a.Caller.Turn, Actor: "kernel", Rule: a.Rule,
-		Digest: a.Digest.String(), Subject: actionSubject(a.ID), Detail: detail(pairs),
+		Digest: a.Digest.String(), Subject: actionSubject(a.ID), Detail: detail(a.tellRevert(pairs)),
 	}
 }
 

@@ -36,6 +36,7 @@
 //     driver applies; the outcome is durable, at once or when the disk has room again (kept.go). Whatever dies in between
 //     is unknown (recover.go) and never sent again by itself. settle.go is how a person ends an unknown.
 //  7. preview.go: what drifted gets a fresh preview and a new digest.
+//  8. revert.go: an action that takes another back takes the same way, from step 3 on.
 //
 // A read takes steps 1 and 2 and ends in releaseRead. Drivers are called through guard.go: a panic is an error. Turns and
 // their questions are in turn*.go and question.go, what models take and may take in usage.go.

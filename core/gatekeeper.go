@@ -178,6 +178,7 @@ type Draft struct {
 	Title          string
 	Payload        json.RawMessage // what Apply needs; provisional ids stand as written
 	Fields         []Field         // everything that will be sent
+	Submitted      []Field         // the kernel's: the fields as they were submitted, once a fresh preview stands in their place
 	Targets        []string        // all it touches: a move has two, a write into a new folder its parents
 	Base           []BaseVersion
 	Needs          []Reference // what another pending action creates
@@ -202,7 +203,8 @@ type Dispatch struct {
 	Base     []BaseVersion // resolved: no "result of" is left where its action is applied
 	Provides []string
 	Names    Names
-	WantUndo bool // for Current: undo data is asked for
+	Undo     UndoSource // for a revert: what the action that it takes back had kept; nil where it kept nothing
+	WantUndo bool       // for Current: undo data is asked for
 	At       time.Time
 }
 

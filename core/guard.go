@@ -38,7 +38,8 @@ func openGuarded(ctx context.Context, g Gatekeeper, c Connection, url string) (r
 	if opened == nil {
 		return nil, fmt.Errorf("driver %s: opened nothing and gave no error", c.Kind)
 	}
-	out := guarded{opened, c.Kind}
+	out := guarded{Resource: opened, kind: c.Kind}
+	out.reverter, _ = opened.(Reverter)
 	if finder, can := opened.(Finder); can {
 		return guardedFinder{out, finder}, nil
 	}
@@ -48,7 +49,38 @@ func openGuarded(ctx context.Context, g Gatekeeper, c Connection, url string) (r
 // guarded is a resource whose panics are errors.
 type guarded struct {
 	Resource
-	kind string
+	kind     string
+	reverter Reverter // nil where the driver takes nothing back
+}
+
+// reverterOf is a resource as one that takes back what it applied, where it can.
+func reverterOf(r Resource) (Reverter, bool) {
+	g, is := r.(interface {
+		guardedReverter() (guardedReverter, bool)
+	})
+	if !is {
+		return nil, false
+	}
+	return g.guardedReverter()
+}
+
+func (g guarded) guardedReverter() (guardedReverter, bool) {
+	return guardedReverter{g.reverter, g.kind}, g.reverter != nil
+}
+
+type guardedReverter struct {
+	inner Reverter
+	kind  string
+}
+
+func (g guardedReverter) IntendRevert(r Reversal) (i Intent, err error) {
+	defer caught(g.kind, "revert", &err)
+	return g.inner.IntendRevert(r)
+}
+
+func (g guardedReverter) PrepareRevert(ctx context.Context, r Reversal, j Journal) (out Reverse, err error) {
+	defer caught(g.kind, "revert", &err)
+	return g.inner.PrepareRevert(ctx, r, j)
 }
 
 // Unit of a driver with a fault is a unit that nobody can read.

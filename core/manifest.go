@@ -76,9 +76,10 @@ type Operation struct {
 type ActionKind struct {
 	Name         string     `json:"name"`
 	Fields       []FieldDef `json:"fields"`
-	Revertible   []bool     `json:"revertible"`   // the values an action of this kind may have
-	Irreversible []bool     `json:"irreversible"` // likewise
-	CostsMoney   []bool     `json:"costs_money"`  // likewise
+	Reverts      bool       `json:"reverts,omitempty"` // made by reverts alone, by no operation
+	Revertible   []bool     `json:"revertible"`        // the values an action of this kind may have
+	Irreversible []bool     `json:"irreversible"`      // likewise
+	CostsMoney   []bool     `json:"costs_money"`       // likewise
 }
 
 // FieldDef declares one field of a kind: predicates and diffs use it.

@@ -120,6 +120,10 @@ type actionView interface {
 	// Names finds those provisional ids of a session at a resource that are among the words, or whose real ids are; next
 	// is the first free number. Work grows with the words, not with how many ids there are.
 	Names(session SessionID, resource string, words []string) (names Names, next int, err error)
+	// RevertsOf lists the actions that were queued to revert one, in id order, whatever became of them.
+	RevertsOf(id ActionID) ([]ActionID, error)
+	// UndoPart is one part of the undo data of an action, counted from 0, 1 MiB at most; ErrNotFound behind the last.
+	UndoPart(id ActionID, part int) ([]byte, error)
 	// Dependents lists live or stranded actions with a reference to a provider, in id order.
 	Dependents(provider ActionID) ([]Dependent, error)
 	// OpenClaim finds the action claimed at a connection; false where there is none.

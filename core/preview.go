@@ -97,6 +97,9 @@ func (k *Kernel) storeFresh(tx Tx, c *callInProgress, a Action, p *prepared) err
 	}
 	after := a
 	after.Draft, after.Digest = p.draft, p.digest
+	if after.Draft.Submitted = a.Draft.Submitted; len(after.Draft.Submitted) == 0 {
+		after.Draft.Submitted = a.Draft.Fields
+	}
 	after.Drift = DriftFresh
 	won, err := tx.ReplaceDraft(a, &after)
 	if err != nil {
@@ -144,7 +147,13 @@ func (k *Kernel) callOf(ctx context.Context, a Action) (*callInProgress, error) 
 	if err != nil {
 		return nil, err
 	}
-	return callAt(at, a)
+	c, err := callAt(at, a)
+	if err != nil || a.Reverts == 0 {
+		return c, err
+	}
+	original, err := k.action(ctx, a.Reverts)
+	c.reverts, c.op = &original, k.revertOperation(c.connection.Kind)
+	return c, err
 }
 
 // callAt is callOf where the binding was found already.
@@ -160,7 +169,7 @@ func callAt(at located, a Action) (*callInProgress, error) {
 		return nil, fmt.Errorf("binding %s: leads to another resource now", a.Binding)
 	}
 	op, found := findOperation(at.resource.Operations(), a.Method)
-	if !found {
+	if !found && a.Reverts == 0 {
 		return nil, fmt.Errorf("binding %s: has no method %s any more", a.Binding, a.Method)
 	}
 	caller := a.Caller

@@ -35,11 +35,14 @@ func (k *Kernel) lookAhead(ctx context.Context, c *callInProgress, extra []Selec
 func lookAheadIn(v actionView, c *callInProgress, call Call, extra []Selector, before ActionID) (*lookahead, error) {
 	said := newMentions()
 	said.call(c.args, c.binding.URL)
+	if c.reverts != nil {
+		said.draft(c.reverts.Draft)
+	}
 	var err error
 	if call.Names, call.Next, err = v.Names(c.session.ID, c.resource.Key(), said.words); err != nil {
 		return nil, err
 	}
-	intent, err := c.resource.Intend(call)
+	intent, err := c.intend(call)
 	if err != nil {
 		return nil, err
 	}

@@ -77,6 +77,9 @@ func (k *Kernel) settleApplied(tx Tx, a Action, created []Created, reason string
 	if err := tx.Append(row); err != nil {
 		return err
 	}
+	if err := k.endReverted(tx, after); err != nil {
+		return err
+	}
 	return k.notify(tx, after)
 }
 

@@ -15,7 +15,10 @@ type Detail struct {
 	Unit        Found // the resource: what a colleague would need to be able to read
 	Base        []BaseState
 	Opened      bool
-	Observed    []Unit // what the session had read when the action was made
+	Reverts     *RevertState  // what it takes back
+	RevertedBy  []RevertState // what was queued to take it back, oldest first
+	CanRevert   bool          // a revert of it could be queued now
+	Observed    []Unit        // what the session had read when the action was made
 }
 
 // RefState is a reference with what has become of it.
@@ -80,6 +83,10 @@ func (k *Kernel) Peek(ctx context.Context, id ActionID) (Detail, error) {
 	}
 	if c, err := k.callOf(ctx, d.Action); err == nil { // a binding that is gone only leaves the unit out
 		d.Unit = c.resource.Unit()
+		_, can := reverterOf(c.resource)
+		d.CanRevert = d.CanRevert && can
+	} else {
+		d.CanRevert = false
 	}
 	return d, nil
 }
@@ -117,6 +124,9 @@ func (d *Detail) loadAround(v View) error {
 		return err
 	}
 	if err := d.loadBase(v); err != nil {
+		return err
+	}
+	if err := d.loadReverts(v); err != nil {
 		return err
 	}
 	observations, err := v.Observations(d.Action.Session)

@@ -11,6 +11,7 @@ type prepared struct {
 	look   *lookahead
 	draft  Draft
 	digest Digest
+	moved  string // for a revert: what is not as the original left it
 }
 
 // submit is the second walk of the house: the driver prepares, the gate checks what preparing read, and one transaction
@@ -75,7 +76,7 @@ func (k *Kernel) submit(ctx context.Context, c *callInProgress) (Released, error
 // prepare asks the driver for a draft and holds it against the manifest. Targets of the draft that were not looked at
 // come back as selectors: their versions were not noted, so the driver has to prepare again over them.
 func (k *Kernel) prepare(ctx context.Context, c *callInProgress, look *lookahead) (*prepared, []Selector, error) {
-	draft, err := c.resource.Prepare(ctx, look.call, look.journal)
+	draft, moved, err := k.draft(ctx, c, look)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,7 +94,7 @@ func (k *Kernel) prepare(ctx context.Context, c *callInProgress, look *lookahead
 	if err != nil {
 		return nil, nil, err
 	}
-	return &prepared{look: look, draft: draft, digest: digest}, nil, nil
+	return &prepared{look: look, draft: draft, digest: digest, moved: moved}, nil, nil
 }
 
 func uncovered(targets []string, selectors []Selector) []Selector {
@@ -239,6 +240,9 @@ func (k *Kernel) newAction(tx Tx, c *callInProgress, p *prepared) (Action, error
 		Resource: c.resource.Key(), Method: c.method, Args: c.args, CreatedAt: now, Caller: c.caller, Context: seen,
 		Draft: p.draft, Digest: p.digest, State: StatePending,
 	}
+	if c.reverts != nil {
+		a.markRevert(c.reverts.ID, p.moved)
+	}
 	if err := tx.InsertAction(&a); err != nil {
 		return Action{}, err
 	}
@@ -247,9 +251,11 @@ func (k *Kernel) newAction(tx Tx, c *callInProgress, p *prepared) (Action, error
 			return Action{}, err
 		}
 	}
-	row := c.entry(k, EventSubmit, nil, map[string]any{
-		"action": a.ID, "kind": p.draft.Kind, "lane": p.draft.Lane, "bytes": len(p.draft.Payload),
-	})
+	pairs := map[string]any{"action": a.ID, "kind": p.draft.Kind, "lane": p.draft.Lane, "bytes": len(p.draft.Payload)}
+	row := c.entry(k, EventSubmit, nil, a.tellRevert(pairs))
+	if a.Reverts != 0 {
+		row.Authority = c.by.String()
+	}
 	row.Subject, row.Digest = actionSubject(a.ID), a.Digest.String()
 	return a, tx.Append(row)
 }

@@ -37,10 +37,10 @@ const (
 	lightColumns = `item.id, item.session, item.binding, item.gatekeeper, item.connection, item.resource, item.kind, item.lane,
 		item.title, item.method, item.caller, item.context, item.created_at, item.digest, item.state, item.version,
 		item.retryable, item.drift, item.flags, item.reason, item.rule, item.claim_holder, item.claimed_at,
-		item.decided_by, item.decided_how, item.decided_at, item.undo_size,
+		item.decided_by, item.decided_how, item.decided_at, item.undo_size, item.reverts,
 		content.lane_reason, content.targets, content.base, content.needs, content.after, content.provides,
 		content.field_names, content.projected, content.incomplete, content.found, outcome.created, outcome.versions`
-	wholeColumns = lightColumns + `, content.args, content.value, content.payload, content.fields, outcome.result`
+	wholeColumns = lightColumns + `, content.args, content.value, content.payload, content.fields, content.submitted, outcome.result`
 	actionTables = ` FROM item JOIN content USING (id) LEFT JOIN outcome USING (id) `
 )
 
@@ -61,7 +61,7 @@ func (r *lightRow) dest() []any {
 		&a.ID, &a.Session, &a.Binding, &a.Gatekeeper, &a.Connection, &a.Resource, &d.Kind, &d.Lane,
 		&d.Title, &a.Method, &r.caller, &a.Context, &r.created, &r.digest, &a.State, &a.Version,
 		&a.Retryable, &a.Drift, &r.flags, &a.Reason, &a.Rule, &a.ClaimHolder, &r.claimed,
-		&a.DecidedBy, &a.DecidedHow, &r.decided, &a.UndoSize,
+		&a.DecidedBy, &a.DecidedHow, &r.decided, &a.UndoSize, &a.Reverts,
 		&d.LaneReason, &r.targets, &r.base, &r.needs, &r.after, &r.provides,
 		&r.names, &r.projected, &r.incomplete, &r.found, &r.createdNames, &r.versions,
 	}
@@ -103,8 +103,8 @@ func firstError(errs ...error) error {
 // Action implements core.View.
 func (v *view) Action(id core.ActionID) (core.Action, error) {
 	var r lightRow
-	var args, value, payload, fields, result sql.NullString
-	dest := append(r.dest(), &args, &value, &payload, &fields, &result)
+	var args, value, payload, fields, submitted, result sql.NullString
+	dest := append(r.dest(), &args, &value, &payload, &fields, &submitted, &result)
 	if err := v.l.one(`SELECT `+wholeColumns+actionTables+`WHERE item.id = ?`, []any{int64(id)}, dest...); err != nil {
 		return core.Action{}, fmt.Errorf("action %d: %w", id, err)
 	}
@@ -114,7 +114,10 @@ func (v *view) Action(id core.ActionID) (core.Action, error) {
 	}
 	a.Args, a.Result = unraw(args), unraw(result)
 	a.Draft.Value, a.Draft.Payload = unraw(value), unraw(payload)
-	a.Draft.Fields, err = decodeFields(fields)
+	if a.Draft.Fields, err = decodeFields(fields); err != nil {
+		return a, err
+	}
+	a.Draft.Submitted, err = decodeFields(submitted)
 	return a, err
 }
 
@@ -160,6 +163,11 @@ func (v *view) CountOpen(session core.SessionID, binding core.BindingName) (int,
 	var n int
 	err := v.l.one(`SELECT coalesce(sum(actions), 0) FROM waiting WHERE session = ? AND binding = ?`, []any{session, binding}, &n)
 	return n, err
+}
+
+// RevertsOf implements core.View.
+func (v *view) RevertsOf(id core.ActionID) ([]core.ActionID, error) {
+	return v.ids(`SELECT id FROM item WHERE reverts = ? AND reverts <> 0 ORDER BY id`, int64(id))
 }
 
 // Stale implements core.View.

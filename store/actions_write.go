@@ -22,11 +22,11 @@ func (t *tx) InsertAction(a *core.Action) error {
 	id, d := h.item+1, &a.Draft
 	_, err = t.l.exec(`INSERT INTO item (id, open, state, version, session, turn, binding, gatekeeper, connection, resource,
 			kind, lane, title, digest, drift, retryable, risk, flags, method, caller, context, created_at, reason, rule,
-			claim_holder, claimed_at, decided_by, decided_how, decided_at, undo_size)
-		VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			claim_holder, claimed_at, decided_by, decided_how, decided_at, undo_size, reverts)
+		VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		int64(id), flag(a.Undecided()), a.State, a.Session, a.Caller.Turn, a.Binding, a.Gatekeeper, a.Connection, a.Resource,
 		d.Kind, d.Lane, d.Title, a.Digest[:], a.Drift, flag(a.Retryable), a.Risk(), flagsOf(d), a.Method, caller, a.Context,
-		nanos(a.CreatedAt), a.Reason, a.Rule, a.ClaimHolder, nanos(a.ClaimedAt), a.DecidedBy, a.DecidedHow, nanos(a.DecidedAt), a.UndoSize)
+		nanos(a.CreatedAt), a.Reason, a.Rule, a.ClaimHolder, nanos(a.ClaimedAt), a.DecidedBy, a.DecidedHow, nanos(a.DecidedAt), a.UndoSize, int64(a.Reverts))
 	if err != nil {
 		return fmt.Errorf("action: %w", err)
 	}
@@ -35,7 +35,7 @@ func (t *tx) InsertAction(a *core.Action) error {
 		return err
 	}
 	_, err = t.l.exec(`INSERT INTO content (id, args, lane_reason, targets, base, needs, after, provides, field_names,
-			projected, incomplete, found, value, payload, fields) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			projected, incomplete, found, value, payload, fields, submitted) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		append([]any{int64(id), raw(a.Args)}, c...)...)
 	if err != nil {
 		return fmt.Errorf("action: %w", err)
@@ -65,7 +65,7 @@ func contentOf(d *core.Draft) ([]any, error) {
 		names[i] = f.Name
 	}
 	var columns [9]sql.NullString
-	var errs [10]error
+	var errs [11]error
 	columns[0], errs[0] = list(d.Targets)
 	columns[1], errs[1] = list(d.Base)
 	columns[2], errs[2] = list(d.Needs)
@@ -77,11 +77,13 @@ func contentOf(d *core.Draft) ([]any, error) {
 	columns[8], errs[8] = list(d.Found)
 	fields, err := encodeFields(d.Fields)
 	errs[9] = err
+	submitted, err := encodeFields(d.Submitted)
+	errs[10] = err
 	out := []any{d.LaneReason}
 	for _, c := range columns {
 		out = append(out, c)
 	}
-	return append(out, raw(d.Value), raw(d.Payload), fields), firstError(errs[:]...)
+	return append(out, raw(d.Value), raw(d.Payload), fields, submitted), firstError(errs[:]...)
 }
 
 // refer enters what the references and the provisional ids of an action are found by.
@@ -272,7 +274,7 @@ func (t *tx) ReplaceDraft(before core.Action, after *core.Action) (bool, error) 
 		return false, err
 	}
 	_, err = t.l.exec(`UPDATE content SET lane_reason = ?, targets = ?, base = ?, needs = ?, after = ?, provides = ?, field_names = ?,
-			projected = ?, incomplete = ?, found = ?, value = ?, payload = ?, fields = ? WHERE id = ?`,
+			projected = ?, incomplete = ?, found = ?, value = ?, payload = ?, fields = ?, submitted = ? WHERE id = ?`,
 		append(c, int64(after.ID))...)
 	if err != nil {
 		return false, err

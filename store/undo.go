@@ -39,3 +39,12 @@ func (t *tx) StoreUndo(id core.ActionID, data io.Reader) (int64, error) {
 		}
 	}
 }
+
+// UndoPart implements core.View.
+func (v *view) UndoPart(id core.ActionID, part int) ([]byte, error) {
+	var data []byte
+	if err := v.l.one(`SELECT data FROM undo WHERE action = ? AND part = ?`, []any{int64(id), part}, &data); err != nil {
+		return nil, fmt.Errorf("action %d: undo data: %w", id, err)
+	}
+	return data, nil
+}

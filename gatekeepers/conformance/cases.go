@@ -45,6 +45,10 @@ func cases() []namedCase {
 		{"unknown outcome", unknownOutcome},
 		{"journal of another resource", journalOfAnother},
 		{"observers", observers},
+		{"revert applied", revertApplied},
+		{"revert drifts", revertDrifts},
+		{"revert unknown", revertUnknown},
+		{"reverts bring back what was", revertFidelity},
 		{"fidelity", fidelity},
 	}
 }

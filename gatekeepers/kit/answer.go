@@ -119,11 +119,14 @@ func (r *resource[T]) Prepare(ctx context.Context, call core.Call, journal core.
 	if request.Write == nil {
 		return core.Draft{}, core.Invalid("%s: not a write", call.Method)
 	}
-	view, replayed, resolved, err := r.look(ctx, call.Names, request, journal)
+	return r.prepareWrite(ctx, call, *request.Write, journal)
+}
+
+func (r *resource[T]) prepareWrite(ctx context.Context, call core.Call, w Write[T], journal core.Journal) (core.Draft, error) {
+	view, replayed, resolved, err := r.look(ctx, call.Names, Request[T]{Write: &w}, journal)
 	if err != nil {
 		return core.Draft{}, err
 	}
-	w := *request.Write
 	payload, err := json.Marshal(w.Payload)
 	if err != nil {
 		return core.Draft{}, fmt.Errorf("%s: payload: %w", call.Method, err)
@@ -152,9 +155,10 @@ func (r *resource[T]) Prepare(ctx context.Context, call core.Call, journal core.
 }
 
 func (r *resource[T]) draft(call core.Call, w Write[T], payload json.RawMessage, view *View[T]) core.Draft {
+	_, takesBack := r.driver.(Reverter[T])
 	draft := core.Draft{
 		Kind: w.Kind, Lane: w.Lane, LaneReason: w.LaneReason, Title: w.Title, Payload: payload, Provides: w.Provides,
-		Revertible: w.Revertible, Irreversible: w.Irreversible, CostsMoney: w.CostsMoney, WidensTrust: w.WidensTrust,
+		Revertible: w.Revertible && takesBack, Irreversible: w.Irreversible, CostsMoney: w.CostsMoney, WidensTrust: w.WidensTrust,
 		AutoApprovable: w.AutoApprovable, Value: encode(map[string]bool{"done": true}),
 	}
 	for _, t := range w.Targets {

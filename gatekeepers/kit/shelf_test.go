@@ -181,6 +181,7 @@ func TestGK11_TheShortDriverPassesTheSuite(t *testing.T) {
 			"failed before dispatch":            "the fake service does not fail on demand",
 			"refused, retryable":                "the fake service does not fail on demand",
 			"refused for good":                  "the fake service does not fail on demand",
+			"revert unknown":                    "the fake service does not fail on demand",
 			"unknown outcome":                   "the fake service does not fail on demand",
 		},
 	})

@@ -92,6 +92,7 @@ type change struct {
 	ToCollection string   `json:"to_collection,omitempty"`
 	To           string   `json:"to,omitempty"`
 	Amount       int64    `json:"amount,omitempty"`
+	Whole        *Item    `json:"whole,omitempty"` // restore: the item as it was
 }
 
 func (c change) target() string { return c.Collection + "/" + c.ID }
@@ -114,6 +115,10 @@ func carryOut(t table, kind string, c change, id string, seq int64, at time.Time
 		return nil
 	}
 	item, there := t.item(c.target())
+	if kind == kindRestore && c.Whole != nil {
+		t.put(c.target(), c.Whole.clone())
+		return nil
+	}
 	if !there {
 		return kit.NotFound(c.target())
 	}

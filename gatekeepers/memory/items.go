@@ -258,16 +258,7 @@ func (i *items) write(op core.Operation, a arguments, next int) (*kit.Write[Item
 		Service: i.address.service, Collection: a.Collection, ID: a.ID, Title: a.Title, Body: a.Body, Status: a.Status,
 		Labels: a.Labels, Text: a.Text, Label: a.Label, To: a.To, ToCollection: a.ToCollection, Amount: a.Amount,
 	}
-	w := &kit.Write[Item]{
-		Kind: op.Name, Lane: op.Lanes[0], LaneReason: op.AwaitReason, Targets: []string{c.target()}, Answer: c.target(),
-		Title: strings.ReplaceAll(op.Name, "_", " ") + " " + c.target(), Revertible: revertible(op.Name),
-		Irreversible: op.Name == kindPublish, CostsMoney: op.Name == kindCharge, AutoApprovable: op.Lanes[0] == core.LaneSimulate,
-	}
 	switch op.Name {
-	case kindCreate:
-		id := fmt.Sprintf("~%d", next)
-		w.Targets, w.Provides, w.Answer = []string{c.Collection + "/" + id}, []string{id}, c.Collection+"/"+id
-		w.Title = fmt.Sprintf("create %q in %s", *a.Title, c.Collection)
 	case kindUpdate:
 		if a.Title == nil && a.Body == nil && a.Status == nil {
 			return nil, core.Invalid("update: nothing to change; give title, body or status")
@@ -279,16 +270,37 @@ func (i *items) write(op core.Operation, a arguments, next int) (*kit.Write[Item
 		if c.ToCollection == "" {
 			c.ToCollection = c.Collection
 		}
-		w.Targets, w.Provides, w.Answer = append(w.Targets, c.goal()), []string{c.goal()}, c.goal()
-		w.Title += " to " + c.goal()
 	case kindCharge:
 		if c.Amount < 1 || c.Amount > 1000000 {
 			return nil, core.Invalid("charge: amount %d is not from 1 to 1000000", c.Amount)
 		}
 	}
-	w.Payload = c
-	w.Fields = func(view *kit.View[Item]) []core.Field { return fields(op.Name, c, view) }
+	w := i.described(op.Name, c)
+	w.Lane, w.LaneReason, w.AutoApprovable = op.Lanes[0], op.AwaitReason, op.Lanes[0] == core.LaneSimulate
+	if op.Name == kindCreate {
+		id := fmt.Sprintf("~%d", next)
+		w.Targets, w.Provides, w.Answer = []string{c.Collection + "/" + id}, []string{id}, c.Collection+"/"+id
+		w.Title = fmt.Sprintf("create %q in %s", *a.Title, c.Collection)
+	}
 	return w, nil
+}
+
+// described is a change as the write that makes it, in the simulate lane.
+func (i *items) described(kind string, c change) *kit.Write[Item] {
+	w := &kit.Write[Item]{
+		Kind: kind, Lane: core.LaneSimulate, Payload: c, Targets: []string{c.target()}, Answer: c.target(),
+		Title: strings.ReplaceAll(kind, "_", " ") + " " + c.target(), Revertible: revertible(kind),
+		Irreversible: kind == kindPublish, CostsMoney: kind == kindCharge, AutoApprovable: true,
+	}
+	switch kind {
+	case kindMove:
+		w.Targets, w.Provides, w.Answer = append(w.Targets, c.goal()), []string{c.goal()}, c.goal()
+		w.Title += " to " + c.goal()
+	case kindRestore:
+		w.Provides = []string{c.target()}
+	}
+	w.Fields = func(view *kit.View[Item]) []core.Field { return fields(kind, c, view) }
+	return w
 }
 
 // fields show everything that will be sent, beside what is there now (GK4, GK5).
@@ -324,6 +336,24 @@ func fields(kind string, c change, view *kit.View[Item]) []core.Field {
 		return []core.Field{kit.Field("status", before.status(), "published")}
 	case kindCharge:
 		return []core.Field{kit.Field("amount", nil, c.Amount)}
+	case kindRestore:
+		_, there := view.Before(c.target())
+		return restoreFields(before, there, *c.Whole)
 	}
 	return list
+}
+
+func restoreFields(before Item, there bool, after Item) []core.Field {
+	was := func(v any) any {
+		if !there {
+			return nil
+		}
+		return v
+	}
+	return []core.Field{
+		kit.Field("title", was(before.Title), after.Title), kit.Field("body", was(before.Body), after.Body),
+		kit.Field("labels", was(before.show().Labels), after.show().Labels), kit.Field("status", was(before.status()), after.status()),
+		kit.Field("charged", was(before.Charged), after.Charged), kit.Field("created_at", was(before.CreatedAt), after.CreatedAt),
+		kit.Field("updated_at", was(before.UpdatedAt), after.UpdatedAt), kit.Field("place", was(before.Seq), after.Seq),
+	}
 }

@@ -17,6 +17,7 @@ const (
 	kindDelete      = "delete"
 	kindPublish     = "publish"
 	kindCharge      = "charge"
+	kindRestore     = "restore" // made by reverts alone
 )
 
 // Kind is the gatekeeper's kind, and the Gatekeeper of its units.
@@ -142,11 +143,22 @@ func actionKinds() []core.ActionKind {
 		kindDelete:      {{Name: "title", Type: core.TypeString}, {Name: "body", Type: core.TypeString}},
 		kindPublish:     {{Name: "status", Type: core.TypeString}},
 		kindCharge:      {{Name: "amount", Type: core.TypeInteger}},
+		kindRestore: {
+			{Name: "title", Type: core.TypeString},
+			{Name: "body", Type: core.TypeString},
+			{Name: "labels", Type: core.TypeArray},
+			{Name: "status", Type: core.TypeString},
+			{Name: "charged", Type: core.TypeInteger},
+			{Name: "created_at", Type: core.TypeString},
+			{Name: "updated_at", Type: core.TypeString},
+			{Name: "place", Type: core.TypeInteger},
+		},
 	}
 	var kinds []core.ActionKind
 	for _, name := range kindNames() {
 		kinds = append(kinds, core.ActionKind{
 			Name: name, Fields: fields[name], Revertible: []bool{revertible(name)},
+			Reverts:      name == kindRestore,
 			Irreversible: []bool{name == kindPublish}, CostsMoney: []bool{name == kindCharge},
 		})
 	}
@@ -156,7 +168,7 @@ func actionKinds() []core.ActionKind {
 // revertible kinds keep the items as they were as undo data.
 func revertible(kind string) bool {
 	switch kind {
-	case kindUpdate, kindAppend, kindAddLabel, kindRemoveLabel, kindMove, kindDelete:
+	case kindUpdate, kindAppend, kindAddLabel, kindRemoveLabel, kindMove, kindDelete, kindRestore:
 		return true
 	default:
 		return false
@@ -166,6 +178,7 @@ func revertible(kind string) bool {
 func kindNames() []string {
 	return []string{
 		kindCreate, kindUpdate, kindAppend, kindAddLabel, kindRemoveLabel, kindMove, kindDelete, kindPublish, kindCharge,
+		kindRestore,
 	}
 }
 

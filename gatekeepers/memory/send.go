@@ -75,6 +75,8 @@ func (i *items) effect(d core.Dispatch, c change) (core.Outcome, error) {
 			outcome.Versions = append(outcome.Versions, versionIn(st, target))
 			target = c.goal()
 			outcome.Created = []core.Created{{Name: target, Real: target}}
+		case kindRestore:
+			outcome.Created = []core.Created{{Name: target, Real: target}}
 		}
 		outcome.Versions = append(outcome.Versions, versionIn(st, target))
 		st.Effects = append(st.Effects, Effect{Action: d.Action, Kind: d.Kind, Target: target, At: d.At})
