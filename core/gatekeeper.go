@@ -203,7 +203,7 @@ type Dispatch struct {
 	Base     []BaseVersion // resolved: no "result of" is left where its action is applied
 	Provides []string
 	Names    Names
-	Undo     UndoSource // for a revert: what the action that it takes back had kept; nil where it kept nothing
+	Undo     UndoSource `json:"-"` // for a revert: what the action that it takes back had kept; nil where it kept nothing
 	WantUndo bool       // for Current: undo data is asked for
 	At       time.Time
 }

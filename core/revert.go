@@ -87,7 +87,12 @@ func (k *Kernel) Revert(ctx context.Context, id ActionID, by Authority) (Result,
 	if err != nil {
 		return Result{}, err
 	}
-	err = k.store.Read(ctx, func(v View) error { return revertible(v, a) })
+	err = k.store.Read(ctx, func(v View) error {
+		if err := maySettle(v, a.Session, by.Person); err != nil {
+			return err
+		}
+		return revertible(v, a)
+	})
 	if err != nil {
 		return Result{}, err
 	}
@@ -159,13 +164,13 @@ func (k *Kernel) revertOperation(gatekeeper string) Operation {
 // of an answer for an agent.
 func (k *Kernel) queueRevert(ctx context.Context, c *callInProgress) (ActionID, error) {
 	var extra []Selector
-	for range changeRetries + 1 {
+	for attempt := range changeRetries + 1 {
 		look, err := k.lookAhead(ctx, c, extra, 0)
 		if err != nil {
 			return 0, k.unreverted(ctx, c, err)
 		}
 		passage := c.passage(PurposePrepare)
-		passage.Units = look.intent.Units
+		passage.Found = c.labelled(look.intent.Units)
 		if err := k.checkIntent(ctx, passage); err != nil {
 			return 0, k.refuseRevert(ctx, c, err)
 		}
@@ -180,6 +185,7 @@ func (k *Kernel) queueRevert(ctx context.Context, c *callInProgress) (ActionID, 
 			extra = append(extra, missing...)
 			continue
 		}
+		p.draft.Found = c.labelled(p.draft.Found)
 		passage.Found = p.draft.Found
 		if err := k.checkExact(ctx, passage); err != nil {
 			return 0, k.refuseRevert(ctx, c, err)
@@ -191,10 +197,15 @@ func (k *Kernel) queueRevert(ctx context.Context, c *callInProgress) (ActionID, 
 		if errors.Is(err, errChanged) || errors.Is(err, errNumberGiven) {
 			continue
 		}
+		if errors.Is(err, errJoined) {
+			if err = k.meetAgain(ctx, c, attempt); err == nil {
+				continue
+			}
+		}
 		if err == nil {
 			err = k.fault.At(FaultSubmitStored)
 		}
-		return id, err
+		return id, k.refuseRevert(ctx, c, err)
 	}
 	return 0, changedTooOften(c)
 }
@@ -203,6 +214,9 @@ func (k *Kernel) queueRevert(ctx context.Context, c *callInProgress) (ActionID, 
 func (k *Kernel) storeRevert(ctx context.Context, c *callInProgress, p *prepared) (id ActionID, err error) {
 	err = k.store.Write(ctx, func(tx Tx) error {
 		now, err := tx.ActionState(c.reverts.ID)
+		if err == nil {
+			err = maySettle(tx, now.Session, c.by.Person)
+		}
 		if err != nil {
 			return err
 		}
@@ -287,7 +301,7 @@ func (k *Kernel) unreverted(ctx context.Context, c *callInProgress, cause error)
 // refuseRevert keeps a refusal of the gate in the blocked row, like that of any submit.
 func (k *Kernel) refuseRevert(ctx context.Context, c *callInProgress, cause error) error {
 	var refusal *RefusedError
-	if !errors.As(cause, &refusal) {
+	if cause == nil || !errors.As(cause, &refusal) {
 		return cause
 	}
 	err := k.store.Write(ctx, func(tx Tx) error { return tx.Append(k.blockedRow(c, refusal)) })

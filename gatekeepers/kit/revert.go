@@ -30,13 +30,14 @@ func (r *resource[T]) IntendRevert(back core.Reversal) (core.Intent, error) {
 	var intent core.Intent
 	for _, t := range back.Targets {
 		target := ResolveTarget(back.Names, t)
-		if !r.driver.Covers(r.driver.UnitOf(target).Unit) {
+		unit := r.driver.UnitOf(target)
+		if !r.driver.Covers(unit.Unit) {
 			return core.Intent{}, NotFound(target)
 		}
 		for _, s := range Spellings(back.Names, target) {
 			intent.Targets = addSelector(intent.Targets, core.Selector{Reach: core.ReachExact, Target: s})
 		}
-		intent.Units = addUnit(intent.Units, r.driver.UnitOf(target).Unit)
+		intent.Units = addUnit(intent.Units, unit)
 	}
 	return intent, nil
 }
