@@ -48,17 +48,18 @@ type jointed interface{ joint(rect) int }
 // app is the root: it owns the size, the keys, the stack of views and what they
 // share.
 type app struct {
-	ctx    context.Context
-	kernel Kernel
-	who    core.Authority
-	clock  core.Clock
-	watch  Watcher
-	runner Runner
-	alive  func(core.ProcessID) bool
-	log    *slog.Logger
-	theme  theme
-	bytes  byteFields
-	keys   *keyTable
+	ctx      context.Context
+	kernel   Kernel
+	who      core.Authority
+	clock    core.Clock
+	watch    Watcher
+	runner   Runner
+	settings string // the file of the settings, clean
+	alive    func(core.ProcessID) bool
+	log      *slog.Logger
+	theme    theme
+	bytes    byteFields
+	keys     *keyTable
 
 	size   rect
 	stack  []view // the screen, then what lies over it
@@ -116,6 +117,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
+	a.settings, _ = cleanLine(o.Settings, 200)
 	a.queue, a.list, a.script, a.step = newQueue(a, o.Session), newSessions(a), newTranscript(a), newStepView(a)
 	a.plan, a.sheet, a.help, a.finder = newPlanView(a), newSheet(a), newHelp(a), newPalette(a)
 	a.views = []view{a.queue, a.list, a.script, a.step, a.plan, a.sheet, a.help, a.finder}

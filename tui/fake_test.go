@@ -23,6 +23,7 @@ type fakeKernel struct {
 	opened   map[core.ActionID]bool
 	sessions []core.SessionSummary
 	script   []core.TranscriptEntry
+	budgets  []core.Standing
 	plans    []core.PlanRecord
 	outcomes map[core.ActionID]core.ItemOutcome
 	answers  map[core.ActionID]string
@@ -481,4 +482,8 @@ func (k *fakeKernel) Sessions(context.Context) ([]core.SessionSummary, error) {
 
 func (k *fakeKernel) Transcript(context.Context, string) ([]core.TranscriptEntry, error) {
 	return k.script, k.broken
+}
+
+func (k *fakeKernel) Spending(context.Context, string) (core.SpendingReport, error) {
+	return core.SpendingReport{Budgets: k.budgets}, k.broken
 }

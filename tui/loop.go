@@ -194,11 +194,7 @@ func (a *app) stop() term.Cmd {
 
 func (a *app) quit() term.Cmd {
 	if len(a.script.runs) > 0 {
-		a.sheet.ask(question{
-			title: "Quit while an agent works?", body: []string{"Quitting stops its turn. A suspended turn stays as it is."},
-			accept: "Quit", do: func(sheetAnswer) term.Cmd { return term.Do(term.Quit{}) },
-		})
-		return nil
+		return a.quitAtWork()
 	}
 	if len(a.order) == 0 {
 		return term.Do(term.Quit{})
@@ -210,5 +206,19 @@ func (a *app) quit() term.Cmd {
 		enabled: true,
 		do:      func(sheetAnswer) term.Cmd { return term.Do(term.Quit{}) },
 	})
+	return nil
+}
+
+// quitAtWork asks while a turn runs here, and speaks of drafts too.
+func (a *app) quitAtWork() term.Cmd {
+	q := question{
+		title: "Quit while an agent works?", body: []string{"Quitting stops its turn. A suspended turn stays as it is."},
+		accept: "Quit", do: func(sheetAnswer) term.Cmd { return term.Do(term.Quit{}) },
+	}
+	if n := len(a.order); n > 0 {
+		q.title = fmt.Sprintf("Quit while an agent works, with %s not carried out?", plural(n, "draft", "drafts"))
+		q.body = append(q.body, "Drafts are kept: nothing of them has happened.")
+	}
+	a.sheet.ask(q)
 	return nil
 }

@@ -36,6 +36,7 @@ type Kernel interface {
 	Session(ctx context.Context, ref string) (core.SessionSummary, error)
 	Sessions(ctx context.Context) ([]core.SessionSummary, error)
 	Transcript(ctx context.Context, session string) ([]core.TranscriptEntry, error)
+	Spending(ctx context.Context, session string) (core.SpendingReport, error)
 }
 
 // Watcher notices what other processes do to the store.
@@ -60,6 +61,9 @@ type Options struct {
 
 	// Session narrows the queue at first, as a filter that can be cleared.
 	Session string
+	// Settings is the file in which settings stand, named where one has to be
+	// changed; empty is not known.
+	Settings string
 	// Note is the first line at the bottom of the screen, such as where a demo lies.
 	Note string
 

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sort"
@@ -26,8 +27,13 @@ type transcript struct {
 	runs   map[core.SessionID]*liveTurn // turns of this process
 	places map[entryKey]int             // of the entries
 	comp   composer
-	follow bool   // the end stays in sight
-	ended  string // how the last turn ended
+	follow bool // the end stays in sight
+
+	last    lastTurn                    // of the session on screen
+	seen    map[core.SessionID]lastTurn // turns that ran here, for what they took
+	refused string                      // why a turn could not begin, until one does
+	spent   core.SpendingReport
+	asked   *core.Question // by a turn that runs elsewhere, or nowhere
 }
 
 // laidLine is a line on screen with the entry that it belongs to.
@@ -37,7 +43,7 @@ type laidLine struct {
 }
 
 func newTranscript(a *app) *transcript {
-	return &transcript{a: a, runs: map[core.SessionID]*liveTurn{}, comp: newComposer()}
+	return &transcript{a: a, runs: map[core.SessionID]*liveTurn{}, seen: map[core.SessionID]lastTurn{}, comp: newComposer()}
 }
 
 func (v *transcript) place() place {
@@ -51,12 +57,16 @@ func (v *transcript) place() place {
 type transcriptMsg struct {
 	gen     int
 	entries []entryView
+	last    lastTurn
+	spent   core.SpendingReport
+	asked   *core.Question
 	err     error
 }
 
 func (v *transcript) open(s core.Session) term.Cmd {
 	if v.session.ID != s.ID {
-		v.entries, v.loaded, v.at, v.top, v.ended = nil, false, 0, 0, ""
+		v.entries, v.places, v.loaded, v.at, v.top = nil, nil, false, 0, 0
+		v.last, v.refused, v.spent, v.asked = lastTurn{}, "", core.SpendingReport{}, nil
 		v.comp = newComposer()
 	}
 	v.session, v.err, v.laid, v.follow = s, "", nil, true
@@ -68,13 +78,23 @@ func (v *transcript) open(s core.Session) term.Cmd {
 func (v *transcript) load() term.Cmd {
 	v.gen++
 	gen, ctx, kernel, session := v.gen, v.a.ctx, v.a.kernel, string(v.session.ID)
-	return func() term.Msg {
-		entries, err := kernel.Transcript(ctx, session)
-		if err != nil {
-			return transcriptMsg{gen: gen, err: err}
-		}
-		return transcriptMsg{gen: gen, entries: viewEntries(entries)}
+	return func() term.Msg { return readTranscript(ctx, kernel, session, gen) }
+}
+
+func readTranscript(ctx context.Context, kernel Kernel, session string, gen int) transcriptMsg {
+	msg := transcriptMsg{gen: gen}
+	entries, err := kernel.Transcript(ctx, session)
+	if err != nil {
+		msg.err = err
+		return msg
 	}
+	msg.entries, msg.last = viewEntries(entries), lastOf(entries)
+	if msg.spent, msg.err = kernel.Spending(ctx, session); msg.err != nil {
+		return msg
+	}
+	page, err := kernel.Queue(ctx, core.QueueQuery{Session: core.SessionID(session), Kinds: []string{core.QueueKindQuestion}, Limit: 1})
+	msg.asked, msg.err = askedIn(page), err
+	return msg
 }
 
 func (v *transcript) update(msg term.Msg) term.Cmd {
@@ -100,9 +120,10 @@ func (v *transcript) update(msg term.Msg) term.Cmd {
 	case turnEndedMsg:
 		return v.turnEnded(msg)
 	case turnQuestionMsg:
-		if l := v.runs[msg.session]; l != nil {
-			l.question = msg.q
-			v.keepEnd()
+		return v.questioned(msg)
+	case spentMsg:
+		if msg.session == v.session.ID && msg.err == nil {
+			v.spent = msg.spent
 		}
 		v.a.fail(msg.err)
 	case saidMsg:
@@ -131,6 +152,11 @@ func (v *transcript) take(msg transcriptMsg) {
 		}
 	}
 	v.entries, v.loaded, v.err, v.laid = msg.entries, true, "", nil
+	v.spent, v.asked = msg.spent, msg.asked
+	v.last = msg.last
+	if seen := v.seen[v.session.ID]; seen.turn == v.last.turn {
+		v.last.usage = seen.usage
+	}
 	v.places = make(map[entryKey]int, len(v.entries))
 	for i, e := range v.entries {
 		v.places[e.key] = i
@@ -201,7 +227,7 @@ func (v *transcript) writing() int {
 	if v.a.runner == nil {
 		return 0
 	}
-	return 1 + min(len(v.comp.rows), composerRows)
+	return 1 + len(v.nextRows(v.a.size.w)) + min(len(v.comp.rows), composerRows)
 }
 
 func (v *transcript) room() rect {
@@ -335,38 +361,29 @@ func (v *transcript) draw(r rect) []string {
 	if v.a.runner == nil {
 		return v.drawEntries(r)
 	}
-	t := &v.a.theme
 	lines := v.drawEntries(rect{r.w, max(r.h-v.writing(), 1)})
-	lines = append(lines, t.spans(r.w, span{roleMuted, "   " + v.status()}))
-	hint := "i writes to the agent"
-	if l := v.live(); l != nil && l.question != nil {
-		hint = "i answers the question"
-	}
-	return fill(append(lines, v.comp.draw(t, r.w, hint)...), r)
+	return fill(append(lines, v.drawWriting(r.w)...), r)
 }
 
-// row returns a row of the stored entries, or of what comes below them.
-func (v *transcript) row(i int, laid []laidLine, l *liveTurn, tail []laidLine) laidLine {
+// rowAt returns a row of the stored entries, or of what comes below them.
+func rowAt(i int, laid []laidLine, done []string, tail []laidLine) laidLine {
 	if i < len(laid) {
 		return laid[i]
 	}
 	i -= len(laid)
-	if i < len(l.done) {
-		return laidLine{line{rolePlain, l.done[i], false}, -1}
+	if i < len(done) {
+		return laidLine{line{rolePlain, done[i], false}, -1}
 	}
-	return tail[i-len(l.done)]
+	return tail[i-len(done)]
 }
 
 func (v *transcript) drawEntries(r rect) []string {
 	t := &v.a.theme
 	name, _ := cleanLine(v.session.Name, 100)
 	note := ""
-	laid, l := v.layout(r.w), v.live()
-	var tail []laidLine
-	if l != nil {
-		tail = l.tail(-1)
-	}
-	total := v.total(r.w)
+	laid := v.layout(r.w)
+	done, tail := v.below()
+	total := len(laid) + len(done) + len(tail)
 	if total > r.h-1 {
 		note = fmt.Sprintf("%d-%d of %s", v.top+1, min(v.top+r.h-1, total), thousands(total))
 	}
@@ -374,12 +391,12 @@ func (v *transcript) drawEntries(r rect) []string {
 	switch {
 	case v.err != "":
 		lines = append(lines, spaces(r.w), t.spans(r.w, span{roleDanger, "   " + v.err}), t.spans(r.w, span{roleMuted, "   r tries again"}))
-	case v.loaded && len(v.entries) == 0 && l == nil:
+	case v.loaded && len(v.entries) == 0 && v.live() == nil:
 		lines = append(lines, spaces(r.w), t.spans(r.w, span{rolePlain, "   No turn was run in this session."}),
 			t.spans(r.w, span{roleMuted, "   w shows what waits of it."}))
 	}
 	for i := v.top; i < total && len(lines) < r.h; i++ {
-		l := v.row(i, laid, l, tail)
+		l := rowAt(i, laid, done, tail)
 		sign, role := " ", l.role
 		switch first := i == 0 || l.entry >= 0 && laid[i-1].entry != l.entry; {
 		case l.entry == v.at && first:

@@ -2,7 +2,7 @@ package tui
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 
@@ -22,6 +22,7 @@ type liveTurn struct {
 	waiting  []string // typed, and told at the next step
 	waits    []core.Waiting
 	question *core.Question
+	turn     int
 	step     int
 	usage    core.Usage
 	doing    string
@@ -104,11 +105,8 @@ func (l *liveTurn) tail(entry int) []laidLine {
 		}
 	}
 	if l.question != nil {
-		text, _ := cleanLine(l.question.Text, titleLimit)
-		add(roleAccent, "◆ Q"+l.question.ID.String()+" "+text)
-		for i, choice := range l.question.Choices {
-			clean, _ := cleanLine(choice, 200)
-			add(rolePlain, fmt.Sprintf("  %d  %s", i+1, clean))
+		for _, q := range questionLines(l.question) {
+			add(q.role, q.text)
 		}
 	}
 	for _, message := range l.waiting {
@@ -130,7 +128,7 @@ func (v *transcript) start(task string) term.Cmd {
 		l.waiting = []string{task}
 	}
 	v.runs[l.session] = l
-	v.ended = ""
+	v.refused, v.asked = "", nil
 	v.at = max(len(v.entries)-1, 0)
 	v.follow = true
 	runner := v.a.runner
@@ -162,9 +160,15 @@ func (v *transcript) happened(l *liveTurn, e agent.Event) term.Cmd {
 	if e.Step > 0 {
 		l.step = e.Step
 	}
+	if e.Turn > 0 {
+		l.turn = e.Turn
+	}
 	switch e.Kind {
 	case agent.EventStarted:
 		l.began, l.question, l.waits, l.doing = true, nil, nil, "working"
+		if seen := v.seen[l.session]; seen.turn == l.turn && l.usage == (core.Usage{}) { // it goes on
+			l.usage, l.step = seen.usage, max(l.step, seen.step)
+		}
 	case agent.EventDelta:
 		l.doing = "answering"
 		l.hear(e.Text)
@@ -179,6 +183,9 @@ func (v *transcript) happened(l *liveTurn, e agent.Event) term.Cmd {
 		l.usage.Input += e.Usage.Input
 		l.usage.Output += e.Usage.Output
 		l.usage.Cost += e.Usage.Cost
+		if l.session == v.session.ID {
+			return v.loadSpent(l.session)
+		}
 	case agent.EventWarning:
 		text, _ := cleanLine(e.Text, reasonLimit)
 		v.a.say(roleWarn, text)
@@ -223,9 +230,7 @@ func (v *transcript) addEntry(l *liveTurn, e core.TranscriptEntry) {
 	if v.session.ID != l.session || !v.loaded {
 		return
 	}
-	if e.Kind == core.TranscriptTurn {
-		v.ended, _ = cleanLine(e.Text, reasonLimit)
-	}
+	v.last.heard(e)
 	v.layout(v.a.body().w)
 	key := entryOf(e)
 	if i, shown := v.places[key]; shown {
@@ -253,8 +258,7 @@ func (v *transcript) addEntry(l *liveTurn, e core.TranscriptEntry) {
 
 // keepEnd scrolls to the end while a person reads there.
 func (v *transcript) keepEnd() {
-	l := v.live()
-	if l == nil || !v.follow {
+	if !v.follow || v.live() == nil && v.asked == nil {
 		return
 	}
 	r := v.room()
@@ -262,11 +266,8 @@ func (v *transcript) keepEnd() {
 }
 
 func (v *transcript) total(width int) int {
-	n := len(v.layout(width))
-	if l := v.live(); l != nil {
-		n += len(l.done) + len(l.tail(0))
-	}
-	return n
+	done, tail := v.below()
+	return len(v.layout(width)) + len(done) + len(tail)
 }
 
 func (v *transcript) turnEnded(msg turnEndedMsg) term.Cmd {
@@ -274,10 +275,17 @@ func (v *transcript) turnEnded(msg turnEndedMsg) term.Cmd {
 	l := v.runs[msg.session]
 	delete(v.runs, msg.session)
 	v.a.dirty = true
-	if msg.err != nil && l != nil {
-		v.a.fail(msg.err)
-		if v.session.ID == msg.session {
-			v.ended, _ = cleanLine(describe(msg.err), reasonLimit)
+	if l != nil && l.turn > 0 {
+		v.seen[msg.session] = lastTurn{turn: l.turn, step: l.step, usage: l.usage}
+		if v.session.ID == msg.session && v.last.turn == l.turn {
+			v.last.usage = l.usage
+		}
+	}
+	if msg.err != nil && l != nil && !errors.Is(msg.err, context.Canceled) {
+		if v.session.ID != msg.session {
+			v.a.fail(msg.err)
+		} else {
+			v.refused, _ = cleanLine(describe(msg.err), reasonLimit)
 			if !l.began && v.comp.text() == "" {
 				v.comp.set(l.task) // nothing was started: what was written is kept
 			}
@@ -289,8 +297,8 @@ func (v *transcript) turnEnded(msg turnEndedMsg) term.Cmd {
 // send gives what was written to the agent, or to its question.
 func (v *transcript) send(kind core.MessageKind) term.Cmd {
 	typed, l := v.comp.text(), v.live()
-	if l != nil && l.question != nil {
-		return v.answer(l, *l.question, typed)
+	if q := v.question(); q != nil {
+		return v.answer(*q, typed)
 	}
 	if strings.TrimSpace(typed) == "" {
 		return nil
@@ -305,7 +313,7 @@ func (v *transcript) send(kind core.MessageKind) term.Cmd {
 	return v.a.work(func() term.Msg { return saidMsg{session, typed, runner.Say(ctx, session, typed, kind)} })
 }
 
-func (v *transcript) answer(l *liveTurn, q core.Question, typed string) term.Cmd {
+func (v *transcript) answer(q core.Question, typed string) term.Cmd {
 	choice, ok := choiceOf(q, typed)
 	if !ok {
 		v.a.say(roleWarn, "type the number of a choice, then enter")
@@ -315,11 +323,27 @@ func (v *transcript) answer(l *liveTurn, q core.Question, typed string) term.Cmd
 		return nil
 	}
 	v.comp.sent(typed)
-	ctx, kernel, by, session := v.a.ctx, v.a.kernel, v.a.who, l.session
+	ctx, kernel, by, session := v.a.ctx, v.a.kernel, v.a.who, v.session.ID
 	return v.a.work(func() term.Msg {
 		_, err := kernel.Answer(ctx, q.ID, choice, "", by)
 		return turnQuestionMsg{session: session, err: err}
 	})
+}
+
+// questioned shows a question, or takes away one that was answered.
+func (v *transcript) questioned(msg turnQuestionMsg) term.Cmd {
+	v.a.fail(msg.err)
+	if l := v.runs[msg.session]; l != nil {
+		if msg.err == nil {
+			l.question = msg.q
+		}
+		v.keepEnd()
+		return nil
+	}
+	if msg.session != v.session.ID {
+		return nil
+	}
+	return v.a.refresh()
 }
 
 // stopTurn stops the turn on screen, if one works.
@@ -332,26 +356,4 @@ func (v *transcript) stopTurn() bool {
 	l.cancel()
 	v.a.say(roleWarn, "stopping the turn; ctrl+c again quits")
 	return true
-}
-
-// status is the line under the transcript.
-func (v *transcript) status() string {
-	l := v.live()
-	if l == nil {
-		return or(v.ended, "no turn runs")
-	}
-	parts := []string{l.doing}
-	if l.model != "" {
-		parts = append(parts, l.model)
-	}
-	if l.step > 0 {
-		parts = append(parts, fmt.Sprintf("step %d of %d", l.step, v.a.runner.Steps()))
-	}
-	if l.usage.Tokens() > 0 {
-		parts = append(parts, thousands(l.usage.Tokens())+" tokens")
-	}
-	if l.usage.Cost > 0 {
-		parts = append(parts, "cost "+l.usage.Cost.String())
-	}
-	return strings.Join(parts, " · ")
 }

@@ -20,20 +20,10 @@ type screenRunner struct {
 // for a turn that another process runs is told to that turn.
 func (r screenRunner) Run(ctx context.Context, session core.SessionID, task string, observe func(agent.Event)) error {
 	f := runFlags{session: string(session), onDenial: string(core.DenialResume)}
-	o := agent.Options{Task: task}
-	var err error
-	if task == "" {
-		turn, _, open := r.p.kernel.OpenTurn(ctx, f.session)
-		if open != nil {
-			return open
-		}
-		o.Model, err = r.a.modelOf(f, turn)
-	} else {
-		o.Model, o.Source, err = r.a.model(f)
-	}
+	o, err := r.options(ctx, f, task)
 	var wrong *fault
 	if errors.As(err, &wrong) && wrong.hint != "" {
-		return fmt.Errorf("%s; %s", wrong.message, wrong.hint)
+		return fmt.Errorf("%s; %s; settings: %s", wrong.message, wrong.hint, r.p.settings.path)
 	}
 	if err != nil {
 		return err
@@ -50,6 +40,26 @@ func (r screenRunner) Run(ctx context.Context, session core.SessionID, task stri
 		return r.Say(ctx, session, task, core.MessageQueued)
 	}
 	return err
+}
+
+// options finds the model: that of the open turn where it goes on, else the one
+// that is configured. A person who writes to an agent wants a model, never the
+// script that plays where none is named.
+func (r screenRunner) options(ctx context.Context, f runFlags, task string) (o agent.Options, err error) {
+	if task == "" {
+		turn, _, err := r.p.kernel.OpenTurn(ctx, f.session)
+		if err != nil {
+			return o, err
+		}
+		o.Model, err = r.a.modelOf(f, turn)
+		return o, err
+	}
+	if c := r.p.settings; c.Provider == providerScript && c.source["provider"] == "default" {
+		return o, usage("set provider to openai, and openai.base_url and openai.model to what answers", "no model is configured")
+	}
+	o.Task = task
+	o.Model, o.Source, err = r.a.model(f)
+	return o, err
 }
 
 // Say tells an open turn something at its next step.
