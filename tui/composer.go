@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"gatehouse/core"
 	"gatehouse/core/agent"
@@ -27,21 +26,31 @@ type Runner interface {
 
 // Limits of the composer.
 const (
-	feedEvery    = 5 * time.Millisecond // events within it make one frame
-	composerRows = 5                    // drawn at most
-	composerLine = 64 << 10             // graphemes of a line
+	composerRows = 5        // drawn at most
+	composerLine = 64 << 10 // graphemes of a line
 )
 
-// turnFeed takes events from the goroutine of a turn to the loop.
+// turnFeed takes events from the goroutine of a turn to the loop, which it
+// wakes: a token that arrives is not waited for by looking.
 type turnFeed struct {
 	mu     sync.Mutex
 	events []agent.Event
+	wake   chan struct{} // holds one
+	ended  chan struct{} // closed when the turn left its runner
+}
+
+func newTurnFeed() *turnFeed {
+	return &turnFeed{wake: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
 func (f *turnFeed) put(e agent.Event) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.events = append(f.events, e)
+	f.mu.Unlock()
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
 }
 
 func (f *turnFeed) take() []agent.Event {
@@ -50,6 +59,21 @@ func (f *turnFeed) take() []agent.Event {
 	events := f.events
 	f.events = nil
 	return events
+}
+
+// hears makes a Cmd that waits for the next events of a turn. Those that come
+// while a frame is made are taken with the next one, so that a flood of them
+// makes no flood of frames.
+func (f *turnFeed) hears(ctx context.Context, session core.SessionID) term.Cmd {
+	return func() term.Msg {
+		select {
+		case <-f.wake:
+			return turnFeedMsg{session, f}
+		case <-f.ended: // what is left is taken with the end
+		case <-ctx.Done():
+		}
+		return nil
+	}
 }
 
 // composer is the line, or the lines, in which a person writes to the agent.

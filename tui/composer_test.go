@@ -48,7 +48,7 @@ func writing(t testing.TB, r *fakeRunner, w, h int) *driver {
 // working begins a turn that the test feeds.
 func working(t testing.TB, r *fakeRunner, w, h int) (*driver, *liveTurn) {
 	d := writing(t, r, w, h)
-	l := &liveTurn{session: d.a.script.session.ID, cancel: func() {}, feed: &turnFeed{}, width: w, doing: "working"}
+	l := &liveTurn{session: d.a.script.session.ID, cancel: func() {}, feed: newTurnFeed(), width: w, doing: "working"}
 	d.a.script.runs[l.session] = l
 	return d, l
 }
@@ -148,47 +148,6 @@ func TestTurnThatCannotBegin(t *testing.T) {
 	d.shows("openai.model: not set")
 	if d.a.script.comp.text() != "do it" {
 		t.Fatal("what was written is lost")
-	}
-}
-
-func long(t testing.TB) (*driver, *liveTurn) {
-	k := site()
-	k.script = nil
-	for i := range 50_000 {
-		k.script = append(k.script, core.TranscriptEntry{Kind: core.TranscriptText, Turn: 1, Step: i, Text: "a line of the answer"})
-	}
-	d := newDriver(t, k, 120, 40, func(o *Options) { o.Runner = &fakeRunner{} })
-	d.press("2", "enter")
-	l := &liveTurn{session: d.a.script.session.ID, cancel: func() {}, feed: &turnFeed{}, width: 120}
-	d.a.script.runs[l.session] = l
-	return d, l
-}
-
-// TestDeltaWorkIsBounded counts the rows that a delta makes with 100,000 lines
-// above it.
-func TestDeltaWorkIsBounded(t *testing.T) {
-	d, l := long(t)
-	before := &d.a.script.laid[0]
-	for i := range 2000 {
-		l.wraps = 0
-		d.feeds(l, agent.Event{Kind: agent.EventDelta, Text: "token "})
-		if l.wraps > 5 {
-			t.Fatalf("delta %d made %d rows", i, l.wraps)
-		}
-	}
-	if before != &d.a.script.laid[0] || len(d.a.script.laid) < 100_000 {
-		t.Fatal("old lines were wrapped again")
-	}
-	d.shows("token token")
-	d.intact()
-}
-
-func BenchmarkDelta(b *testing.B) {
-	d, l := long(b)
-	for b.Loop() {
-		l.feed.put(agent.Event{Kind: agent.EventDelta, Text: strings.Repeat("x", 5) + " "})
-		d.a.Update(turnFeedMsg{l.session})
-		d.a.View()
 	}
 }
 

@@ -27,6 +27,7 @@ type transcript struct {
 	runs   map[core.SessionID]*liveTurn // turns of this process
 	places map[entryKey]int             // of the entries
 	comp   composer
+	drawn  int  // rows drawn, for tests that count work
 	follow bool // the end stays in sight
 
 	last    lastTurn                    // of the session on screen
@@ -113,8 +114,8 @@ func (v *transcript) update(msg term.Msg) term.Cmd {
 		v.take(msg)
 		v.keepEnd()
 	case turnFeedMsg:
-		if cmd := v.drain(msg.session); v.runs[msg.session] != nil {
-			return term.All(cmd, term.After(feedEvery, msg))
+		if l := v.runs[msg.session]; l != nil && l.feed == msg.feed {
+			return term.All(v.drain(msg.session), l.feed.hears(v.a.ctx, msg.session))
 		}
 		v.a.dirty = false
 	case turnEndedMsg:
@@ -408,6 +409,7 @@ func (v *transcript) drawEntries(r rect) []string {
 			sign = "│"
 		}
 		lines = append(lines, t.spans(r.w, span{roleAccent, " " + sign + " "}, span{role, l.text}))
+		v.drawn++
 	}
 	return fill(lines, r)
 }

@@ -42,22 +42,42 @@ func TestNextStepIsSaid(t *testing.T) {
 		budgets []core.Standing
 		want    string
 	}{
-		{"session budget", budget, []core.Standing{standing(core.BudgetSession, core.BudgetTokens, 1000, 1200)},
-			"→ budget.session_tokens is reached: raise it in /etc/gatehouse.yaml, start gatehouse again, then C goes on"},
-		{"day budget", budget, []core.Standing{standing(core.BudgetSession, core.BudgetTokens, 9000, 1200), standing(core.BudgetDay, core.BudgetCost, 2_000_000, 2_000_000)},
-			"→ budget.day_cost is reached: raise it in /etc/gatehouse.yaml, or wait for tomorrow, start gatehouse again, then C goes on"},
-		{"budget of zero", core.TranscriptEntry{End: core.TurnEndDone, State: core.TurnDone}, []core.Standing{standing(core.BudgetDay, core.BudgetTokens, 0, 0)},
-			"→ budget.day_tokens is 0: no model may be asked; raise it in /etc/gatehouse.yaml"},
+		{
+			"session budget", budget,
+			[]core.Standing{standing(core.BudgetSession, core.BudgetTokens, 1000, 1200)},
+			"→ budget.session_tokens is reached: raise it in /etc/gatehouse.yaml, start gatehouse again, then C goes on",
+		},
+		{
+			"day budget", budget,
+			[]core.Standing{standing(core.BudgetSession, core.BudgetTokens, 9000, 1200), standing(core.BudgetDay, core.BudgetCost, 2_000_000, 2_000_000)},
+			"→ budget.day_cost is reached: raise it in /etc/gatehouse.yaml, or wait for tomorrow, start gatehouse again, then C goes on",
+		},
+		{
+			"budget of zero",
+			core.TranscriptEntry{End: core.TurnEndDone, State: core.TurnDone},
+			[]core.Standing{standing(core.BudgetDay, core.BudgetTokens, 0, 0)},
+			"→ budget.day_tokens is 0: no model may be asked; raise it in /etc/gatehouse.yaml",
+		},
 		{"budget again", budget, []core.Standing{standing(core.BudgetSession, core.BudgetTokens, 9000, 1200)}, "→ there is budget again: C goes on"},
-		{"context full", core.TranscriptEntry{End: core.TurnEndContext, State: core.TurnFailed, Text: "the model takes no more"}, nil,
-			"→ i begins a new turn, without what was said so far; gatehouse session new NAME makes a new session"},
-		{"missing key", model("model tiny: http://here/v1 wants a key; set MY_KEY, or name another variable with openai.key_env"), nil,
-			"wants a key; set MY_KEY, or name another variable with openai.key_env; settings: /etc/gatehouse.yaml; C goes on"},
+		{
+			"context full",
+			core.TranscriptEntry{End: core.TurnEndContext, State: core.TurnFailed, Text: "the model takes no more"},
+			nil,
+			"→ i begins a new turn, without what was said so far; gatehouse session new NAME makes a new session",
+		},
+		{
+			"missing key", model("model tiny: http://here/v1 wants a key; set MY_KEY, or name another variable with openai.key_env"), nil,
+			"wants a key; set MY_KEY, or name another variable with openai.key_env; settings: /etc/gatehouse.yaml; C goes on",
+		},
 		{"wrong key", model("model tiny: http://here/v1 refused the key in MY_KEY (openai.key_env): 401"), nil, "refused the key in MY_KEY (openai.key_env): 401"},
-		{"no model server", model("model tiny: http://here is no model server that speaks this protocol: 404; check openai.base_url (most end in /v1)"), nil,
-			"check openai.base_url (most end in /v1)"},
-		{"unknown model", model(`model huge: model "huge" is not offered; set openai.model to one that http://here/v1 offers: tiny, small`), nil,
-			"set openai.model to one that http://here/v1 offers: tiny, small"},
+		{
+			"no model server", model("model tiny: http://here is no model server that speaks this protocol: 404; check openai.base_url (most end in /v1)"), nil,
+			"check openai.base_url (most end in /v1)",
+		},
+		{
+			"unknown model", model(`model huge: model "huge" is not offered; set openai.model to one that http://here/v1 offers: tiny, small`), nil,
+			"set openai.model to one that http://here/v1 offers: tiny, small",
+		},
 	} {
 		for _, w := range []int{80, 120} {
 			t.Run(c.name, func(t *testing.T) {

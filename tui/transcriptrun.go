@@ -36,7 +36,11 @@ type liveTurn struct {
 }
 
 type (
-	turnFeedMsg struct{ session core.SessionID }
+	// turnFeedMsg says that something happened in a turn.
+	turnFeedMsg struct {
+		session core.SessionID
+		feed    *turnFeed
+	}
 	// turnEndedMsg says that a turn left its runner.
 	turnEndedMsg struct {
 		session core.SessionID
@@ -123,7 +127,7 @@ func (v *transcript) start(task string) term.Cmd {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(v.a.ctx)
-	l := &liveTurn{session: v.session.ID, cancel: cancel, feed: &turnFeed{}, task: task, doing: "starting", width: v.a.body().w}
+	l := &liveTurn{session: v.session.ID, cancel: cancel, feed: newTurnFeed(), task: task, doing: "starting", width: v.a.body().w}
 	if task != "" {
 		l.waiting = []string{task}
 	}
@@ -134,8 +138,9 @@ func (v *transcript) start(task string) term.Cmd {
 	runner := v.a.runner
 	return term.All(v.a.work(func() term.Msg {
 		defer cancel()
+		defer close(l.feed.ended)
 		return turnEndedMsg{l.session, runner.Run(ctx, l.session, task, l.feed.put)}
-	}), term.After(feedEvery, turnFeedMsg{l.session}))
+	}), l.feed.hears(v.a.ctx, l.session))
 }
 
 // drain takes in what happened since the last look.

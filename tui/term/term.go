@@ -105,6 +105,10 @@ func Do(msg Msg) Cmd { return func() Msg { return msg } }
 // After makes a Cmd that delivers a message after a time.
 func After(d time.Duration, msg Msg) Cmd { return Do(Later{After: d, Msg: msg}) }
 
+// FrameEvery is the longest that a changed frame waits until it is written.
+// The library takes no shorter time.
+const FrameEvery = time.Second / 120
+
 // Options say where a screen runs. The zero value is standard input and output.
 type Options struct {
 	Input   io.Reader // nil is os.Stdin
@@ -155,7 +159,7 @@ func Run(ctx context.Context, screen Screen, o Options) error {
 }
 
 func (o Options) program(ctx context.Context) []tea.ProgramOption {
-	options := []tea.ProgramOption{tea.WithContext(ctx)}
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(int(time.Second / FrameEvery))}
 	if o.Input != nil {
 		options = append(options, tea.WithInput(o.Input))
 	}
