@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -174,6 +175,7 @@ func BenchmarkTokenToTerminal(b *testing.B) {
 	var took []time.Duration
 	for b.Loop() {
 		token := fmt.Sprintf("w%06dw", len(took))
+		<-time.After(time.Duration(rand.Int64N(int64(2 * term.FrameEvery)))) // tokens know nothing of frames
 		out.want <- token
 		began := time.Now()
 		observe(agent.Event{Kind: agent.EventDelta, Turn: 2, Step: 1, Text: "\n" + token})
