@@ -104,6 +104,7 @@ type callInProgress struct {
 	gaps    []Gap     // what an error does not take into account, where the call got as far as that
 	reverts *Action   // for a revert: what is taken back, with its content
 	by      Authority // for a revert: who asked for it
+	met     int       // how often its people changed under it
 	hash    string    // of method and arguments; set for callers with a call id
 }
 

@@ -53,7 +53,7 @@ func (k *Kernel) PreviewConnect(ctx context.Context, r ConnectRequest, person Pe
 		return Grant{}, unbindable(err)
 	}
 	c.Kind = g.Manifest().Kind
-	if c.Owner == "" {
+	if person != "" {
 		c.Owner = person
 	}
 	if err := described(&c, r); err != nil {

@@ -21,7 +21,7 @@ type Gatekeeper interface {
 	Normalize(url string) (string, error)
 
 	// Connect describes the connection that a URL needs when a person has none yet. It may look at the service,
-	// but changes nothing. The caller fills in ID and Owner where they are empty.
+	// but changes nothing. The caller fills in ID, and the person who connects as Owner.
 	Connect(ctx context.Context, url string) (Connection, error)
 
 	// Open narrows a connection to what url names. It refuses what the connection does not contain, and a

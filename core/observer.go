@@ -51,6 +51,7 @@ type AccessChecker interface {
 const (
 	checksAtOnce  = 32
 	checkDeadline = 20 * time.Second
+	joinRetries   = 20 // how often people may come and go during one call
 )
 
 // strategyOf is how it is found out who may read the units of a kind; a kind without a driver is private (K20).
@@ -241,8 +242,8 @@ func unjoined(v sessionView, c *callInProgress) error {
 }
 
 // meetAgain looks at the session afresh, so that the call is checked over the people there are now.
-func (k *Kernel) meetAgain(ctx context.Context, c *callInProgress, attempt int) error {
-	if attempt >= changeRetries {
+func (k *Kernel) meetAgain(ctx context.Context, c *callInProgress) error {
+	if c.met++; c.met > joinRetries {
 		return errTooManyJoined()
 	}
 	return k.store.Read(ctx, func(v View) (err error) {

@@ -135,9 +135,10 @@ func (k *Kernel) read(ctx context.Context, c *callInProgress) (Released, error) 
 		released, err := k.releaseRead(ctx, c, look, fetched, last)
 		switch {
 		case errors.Is(err, errJoined):
-			if err := k.meetAgain(ctx, c, attempt); err != nil {
+			if err := k.meetAgain(ctx, c); err != nil {
 				return k.releaseRefusal(ctx, c, err)
 			}
+			attempt-- // nothing that it depends on changed
 		case !errors.Is(err, errChanged):
 			return released, err
 		}

@@ -214,7 +214,7 @@ func (k *Kernel) connectionFor(ctx context.Context, g Gatekeeper, r BindRequest,
 		return Connection{}, false, unbindable(err)
 	}
 	described.Kind = g.Manifest().Kind
-	if described.Owner == "" {
+	if r.Person != "" {
 		described.Owner = r.Person
 	}
 	existing, err := k.Connections(ctx)

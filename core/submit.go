@@ -56,9 +56,10 @@ func (k *Kernel) submit(ctx context.Context, c *callInProgress) (Released, error
 			continue
 		}
 		if errors.Is(err, errJoined) {
-			if err := k.meetAgain(ctx, c, attempt); err != nil {
+			if err := k.meetAgain(ctx, c); err != nil {
 				return k.releaseRefusal(ctx, c, err)
 			}
+			attempt-- // nothing that it depends on changed
 			continue
 		}
 		var refused *RefusedError

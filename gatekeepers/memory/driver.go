@@ -13,13 +13,22 @@ import (
 type Driver struct {
 	mu       sync.Mutex
 	services map[string]*Service // by resource key
+	access   *access
 }
 
 // New makes a driver without services; a service is made when it is first named.
-func New() *Driver { return &Driver{services: make(map[string]*Service)} }
+func New() *Driver {
+	return &Driver{services: make(map[string]*Service), access: &access{
+		strategy: core.StrategyPublic, verdicts: make(map[reader]core.Access), ownerOnly: make(map[core.Unit]bool), asked: make(map[string]int),
+	}}
+}
 
 // Manifest is the same at every call.
-func (d *Driver) Manifest() core.Manifest { return manifest() }
+func (d *Driver) Manifest() core.Manifest {
+	m := manifest()
+	m.Observers = d.access.strategy
+	return m
+}
 
 // Normalize prints a binding URL in its canonical form.
 func (d *Driver) Normalize(url string) (string, error) {
@@ -48,7 +57,7 @@ func (d *Driver) Open(_ context.Context, connection core.Connection, url string)
 	if connection.Kind != Kind || connection.Service != a.service || connection.Root != a.file {
 		return nil, fmt.Errorf("memory URL %q: is not within the connection to %s", url, connection.Service)
 	}
-	items := &items{address: a, service: d.service(a), operations: operations()}
+	items := &items{address: a, service: d.service(a), access: d.access, operations: operations()}
 	if a.native {
 		return &resource{kit.Resource(&native{items}), items}, nil
 	}

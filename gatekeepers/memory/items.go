@@ -15,6 +15,7 @@ import (
 type items struct {
 	address    address
 	service    *Service
+	access     *access
 	operations []core.Operation
 }
 
@@ -56,7 +57,8 @@ func (i *items) found(collection string) core.Found {
 	if collection == "" {
 		collection = wholeService
 	}
-	return core.Found{Unit: Unit(i.address.service, collection), Permission: "read"}
+	unit := Unit(i.address.service, collection)
+	return core.Found{Unit: unit, Permission: "read", OwnerOnly: i.access.onlyOwner(unit)}
 }
 
 // Fetch reads one item.
