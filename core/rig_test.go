@@ -1,10 +1,12 @@
 package core_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -20,6 +22,7 @@ const notesURL = "memory://notes/items"
 // rig is a kernel over a real store, with one session bound to the memory driver as NOTES.
 type rig struct {
 	t       testing.TB
+	path    string // of the store
 	db      *store.DB
 	driver  *memory.Driver
 	kernel  *core.Kernel
@@ -33,7 +36,14 @@ type rigOption func(*core.Options)
 
 func newRig(t testing.TB, options ...rigOption) *rig {
 	t.Helper()
-	db, err := store.Open(context.Background(), store.Options{Path: filepath.Join(t.TempDir(), "gatehouse.db")})
+	return newRigOn(t, memory.New(), options...)
+}
+
+// newRigOn is newRig over a driver of its own.
+func newRigOn(t testing.TB, driver *memory.Driver, options ...rigOption) *rig {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "gatehouse.db")
+	db, err := store.Open(context.Background(), store.Options{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +53,7 @@ func newRig(t testing.TB, options ...rigOption) *rig {
 		}
 	})
 	r := &rig{
-		t: t, db: db, driver: memory.New(), clock: &clock{now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)},
+		t: t, path: path, db: db, driver: driver, clock: &clock{now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)},
 		alive: &alive{self: "self", dead: map[core.ProcessID]bool{}},
 		by:    core.Authority{Person: "alice", Means: core.MeansPipe},
 	}
@@ -296,6 +306,12 @@ func (c *refuse) check(half core.Half, units []core.Unit) error {
 	return nil
 }
 
+// put makes an item behind everybody's back: what is empty has no unit (K12).
+func (r *rig) put(url, target string) {
+	r.t.Helper()
+	r.must(r.service(url).Put(target, memory.Item{Title: "item"}))
+}
+
 // know records people, as alice.
 func (r *rig) know(people ...core.PersonID) {
 	r.t.Helper()
@@ -324,6 +340,26 @@ func (r *rig) letDecide(person core.PersonID) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+}
+
+// agent is a call of a turn, without an id to be answered under.
+func agent(turn int) core.Caller {
+	return core.Caller{Kind: core.CallerAgent, Person: "alice", Turn: turn, Step: 1, Name: "model"}
+}
+
+// inFile reports whether the files of the store hold some words.
+func (r *rig) inFile(words string) bool {
+	r.t.Helper()
+	names, err := filepath.Glob(r.path + "*")
+	r.must(err)
+	for _, name := range names {
+		content, err := os.ReadFile(name)
+		r.must(err)
+		if bytes.Contains(content, []byte(words)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *rig) must(err error) {
