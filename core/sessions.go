@@ -222,7 +222,9 @@ func (k *Kernel) connectionFor(ctx context.Context, g Gatekeeper, r BindRequest,
 		return Connection{}, false, err
 	}
 	for _, e := range existing {
-		if e.Kind == described.Kind && e.Service == described.Service && e.Root == described.Root && e.Owner == described.Owner {
+		// A person may have given the service another name; where it leads is what counts.
+		same := e.Root == described.Root && (e.Service == described.Service || e.Root != "")
+		if same && e.Kind == described.Kind && e.Owner == described.Owner {
 			return e, false, nil
 		}
 	}

@@ -166,6 +166,18 @@ func TestRealT22T23_TwoProcesses(t *testing.T) {
 
 	still := tui.Drive(t, h.kernel, "alice", quiet{}) // T23: it notices nothing by itself
 	still.Press("j", "j")
+	alice := core.Authority{Person: "alice", Means: core.MeansPipe}
+	if _, err := h.kernel.AddPerson(t.Context(), core.Person{ID: "bob"}, alice); err != nil {
+		t.Fatal(err)
+	}
+	waiting, err := h.kernel.Peek(t.Context(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grant := core.RoleGrant{Person: "bob", Role: core.RoleBuild, Decides: true}
+	if err := h.kernel.GrantRole(t.Context(), string(waiting.Action.Session), grant, alice); err != nil {
+		t.Fatal(err)
+	}
 	plan, err := second.kernel.PlanApprove(t.Context(), "bob", []core.ActionID{3}, core.PlanOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -75,6 +75,9 @@ func (a *app) call(ctx context.Context, session, target, given string) error {
 	if err != nil {
 		return err
 	}
+	if err := a.enter(ctx, p, session, core.RoleBuild); err != nil {
+		return err
+	}
 	released, err := p.kernel.Call(ctx, core.CallRequest{
 		Session: session, Binding: core.BindingName(binding), Method: method, Args: args,
 		Caller: core.Caller{Kind: core.CallerPerson, Person: p.person},

@@ -125,6 +125,9 @@ func (a *app) makePlan(ctx context.Context, d decision) (*parts, *core.Plan, err
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := a.enterAll(ctx, p, ids, core.RoleView); err != nil {
+		return nil, nil, err
+	}
 	var plan *core.Plan
 	if d.verdict == core.VerdictReject {
 		plan, err = p.kernel.PlanReject(ctx, p.person, ids, d.reason)

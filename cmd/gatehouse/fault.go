@@ -81,6 +81,8 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		call    *core.CallError
 		syntax  *core.JSONError
 		choice  *core.ChoiceError
+		role    *core.RoleError
+		latched *core.LatchedError
 		wrong   *script.Fault
 		path    *fs.PathError
 	)
@@ -93,6 +95,10 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		return &fault{code: codeNotFound, message: missing.Error(), hint: missing.Hint}
 	case errors.As(err, &refused):
 		return &fault{code: codeDenied, message: refused.Text, hint: refused.Hint}
+	case errors.As(err, &role):
+		return &fault{code: codeDenied, message: role.Error()}
+	case errors.As(err, &latched):
+		return &fault{code: codeDenied, message: latched.Error(), hint: latched.Hint()}
 	case errors.As(err, &syntax):
 		return usage(hintJSON, "%s", syntax.Error())
 	case errors.As(err, &call):

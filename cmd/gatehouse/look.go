@@ -47,6 +47,12 @@ func (a *app) observations(ctx context.Context, session string) error {
 	if err != nil {
 		return err
 	}
+	if err := p.named(session); err != nil {
+		return err
+	}
+	if err := a.enter(ctx, p, session, core.RoleView); err != nil {
+		return err
+	}
 	observed, err := p.kernel.Observations(ctx, session)
 	if err != nil {
 		return err

@@ -31,8 +31,10 @@ type parts struct {
 	store    *store.DB
 	kernel   *core.Kernel
 	alive    core.Alive
-	person   core.PersonID // who runs this process
+	person   core.PersonID // who runs this process, or whom it rehearses
 	log      *slog.Logger
+
+	rehearsed bool // the person is one of --as
 }
 
 // parts builds the parts at the first call and gives them again later. They are
@@ -51,6 +53,9 @@ func (a *app) parts(ctx context.Context) (*parts, error) {
 		return nil, err
 	}
 	if _, err := p.kernel.Recover(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.actAs(ctx, p); err != nil {
 		return nil, err
 	}
 	a.opened = p

@@ -99,12 +99,25 @@ func (a *app) queueList(ctx context.Context, f queueFilter) error {
 	if err != nil {
 		return err
 	}
+	if f.session != "" {
+		if err := a.enter(ctx, p, f.session, core.RoleView); err != nil {
+			return err
+		}
+	}
 	q, err := f.query(ctx, p)
 	if err != nil {
 		return err
 	}
+	mine, err := p.mine(ctx)
+	if err != nil {
+		return err
+	}
+	shown := func(row core.QueueRow) bool { return f.session != "" || mine(row.Session) }
 	if a.json {
 		return p.eachRow(ctx, q, func(row core.QueueRow) error {
+			if !shown(row) {
+				return nil
+			}
 			d, err := p.kernel.Peek(ctx, row.ID)
 			if err != nil {
 				return err
@@ -115,6 +128,9 @@ func (a *app) queueList(ctx context.Context, f queueFilter) error {
 	t := newTable("ID", "STATE", "RISK", "AGE", "SESSION", "BINDING", "KIND", "TITLE")
 	now := time.Now()
 	err = p.eachRow(ctx, q, func(row core.QueueRow) error {
+		if !shown(row) {
+			return nil
+		}
 		t.add(row.ID.String(), stateWords(row), riskWord(row), age(now.Sub(row.CreatedAt)), row.SessionName, string(row.Binding), row.Kind, row.Title)
 		return nil
 	})
@@ -192,6 +208,9 @@ func (a *app) queueShow(ctx context.Context, words []string) error {
 	}
 	ids, err := p.find(ctx, s, nil)
 	if err != nil {
+		return err
+	}
+	if err := a.enterAll(ctx, p, ids, core.RoleView); err != nil {
 		return err
 	}
 	for i, id := range ids {

@@ -96,7 +96,13 @@ func (a *app) record(ctx context.Context, f recordFilter) error {
 	for _, t := range f.types {
 		q.Types = append(q.Types, core.EventType(t))
 	}
+	if err := p.named(f.session); err != nil {
+		return err
+	}
 	if f.session != "" {
+		if err := a.enter(ctx, p, f.session, core.RoleView); err != nil {
+			return err
+		}
 		session, err := p.kernel.Session(ctx, f.session)
 		if err != nil {
 			return err

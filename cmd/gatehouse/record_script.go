@@ -60,6 +60,9 @@ func (a *app) recordScript(ctx context.Context, ref string, turn int, out string
 	if err != nil {
 		return err
 	}
+	if err := a.enter(ctx, p, ref, core.RoleView); err != nil {
+		return err
+	}
 	session, err := p.kernel.Session(ctx, ref)
 	if err != nil {
 		return err

@@ -29,6 +29,7 @@ type globalFlags struct {
 	store   string
 	config  string
 	noColor bool
+	as      string
 }
 
 func newApp(in invocation, more additions) *app {
@@ -84,6 +85,7 @@ a command too.`,
 	flags.StringVar(&a.flags.config, "config", "", "the configuration `FILE`")
 	flags.BoolVar(&a.json, "json", false, "print objects for programs, one a line")
 	flags.BoolVar(&a.flags.noColor, "no-color", false, "no colour on the screens (NO_COLOR)")
+	flags.StringVar(&a.flags.as, "as", "", "rehearse as another `PERSON` of this store; it protects nothing")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("see "+cmd.CommandPath()+" --help", "%s", err)
 	})
@@ -112,7 +114,7 @@ const (
 // commands are the first level of the tree; each family has a file.
 func (a *app) commands() []*cobra.Command {
 	return slices.Concat(
-		grouped(groupWork, a.demoCommand(), a.runCommand(), a.sessionCommand(), a.connectCommand(), a.disconnectCommand(), a.bindCommand(), a.unbindCommand(), a.bindingsCommand(), a.callCommand()),
+		grouped(groupWork, a.demoCommand(), a.runCommand(), a.sessionCommand(), a.peopleCommand(), a.connectCommand(), a.disconnectCommand(), a.bindCommand(), a.unbindCommand(), a.bindingsCommand(), a.callCommand()),
 		grouped(groupDecide, a.queueCommand()),
 		grouped(groupLook, a.observationsCommand(), a.connectionsCommand(), a.gatekeeperCommand(), a.logCommand(), a.whyCommand(), a.recordCommand()),
 		grouped(groupHouse, a.identityCommand(), a.configCommand(), a.doctorCommand(), a.backupCommand(), a.fsckCommand(),

@@ -177,6 +177,9 @@ func (a *app) runSession(ctx context.Context, p *parts, f runFlags) (string, err
 		a.say("session %s (%s)", string(made.ID), made.Name)
 		ref = string(made.ID)
 	}
+	if err := a.enter(ctx, p, ref, core.RoleBuild); err != nil {
+		return "", err
+	}
 	s, err := p.kernel.Session(ctx, ref)
 	if err != nil {
 		return "", err

@@ -17,6 +17,9 @@ func (a *app) openScreens(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if p.rehearsed {
+		return usage("rehearse with commands, such as gatehouse session show SESSION --as "+string(p.person), "no screens: they are for the person who runs them")
+	}
 	return a.runScreens(ctx, p, "")
 }
 

@@ -13,8 +13,8 @@ import (
 )
 
 func (a *app) sessionCommand() *cobra.Command {
-	return a.family(
-		"session", "Make, list and rename sessions",
+	family := a.family(
+		"session", "Make, list and share sessions",
 		&cobra.Command{
 			Use:   "new NAME",
 			Short: "Make a session",
@@ -44,6 +44,8 @@ the store; its id (s1, s2, …) stays when the name changes.`,
 			RunE:  func(cmd *cobra.Command, args []string) error { return a.sessionRename(cmd.Context(), args[0], args[1]) },
 		},
 	)
+	family.AddCommand(a.memberCommands()...)
+	return family
 }
 
 // sessionObject is what --json prints of a session.
@@ -84,12 +86,18 @@ func (a *app) sessionShow(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
+	if err := a.enter(ctx, p, ref, core.RoleView); err != nil {
+		return err
+	}
 	return a.printSession(ctx, p, ref)
 }
 
 func (a *app) sessionRename(ctx context.Context, ref, name string) error {
 	p, err := a.parts(ctx)
 	if err != nil {
+		return err
+	}
+	if err := a.enter(ctx, p, ref, core.RoleOwner); err != nil {
 		return err
 	}
 	s, err := p.kernel.Session(ctx, ref)
@@ -123,8 +131,21 @@ func (a *app) printSession(ctx context.Context, p *parts, ref string) error {
 		[2]string{"pending", strconv.Itoa(s.Pending)},
 		[2]string{"units read", strconv.Itoa(s.Units)},
 		[2]string{"owner", string(s.Owner)},
+		[2]string{"latch", a.latchLine(ctx, p, s)},
 		[2]string{"updated", stamp(s.UpdatedAt)},
 	)
+}
+
+// latchLine says what set the latch of a session, if anything did.
+func (a *app) latchLine(ctx context.Context, p *parts, s core.SessionSummary) string {
+	if !s.Latched {
+		return "open"
+	}
+	latch, _, err := p.kernel.Latch(ctx, string(s.ID))
+	if err != nil {
+		return "set"
+	}
+	return "set by " + latch.String() + "; only " + string(s.Owner) + " opens it, and nothing is queued or sent"
 }
 
 func (a *app) sessionList(ctx context.Context) error {
@@ -136,8 +157,15 @@ func (a *app) sessionList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	mine, err := p.mine(ctx)
+	if err != nil {
+		return err
+	}
 	t := newTable("ID", "NAME", "STATE", "PENDING", "UNITS", "UPDATED", "WAITS FOR")
 	for _, s := range sessions {
+		if !mine(s.ID) {
+			continue
+		}
 		if a.json {
 			if err := a.object(objectOfSession(s)); err != nil {
 				return err
@@ -212,6 +240,9 @@ func (a *app) bind(ctx context.Context, r core.BindRequest) error {
 		return err
 	}
 	r.Person = p.person
+	if err := a.enter(ctx, p, r.Session, core.RoleBuild); err != nil {
+		return err
+	}
 	if r.URL, err = resourceURL(r.URL); err != nil {
 		return err
 	}
@@ -253,6 +284,9 @@ func (a *app) unbind(ctx context.Context, session, name string) error {
 	if err != nil {
 		return err
 	}
+	if err := a.enter(ctx, p, session, core.RoleBuild); err != nil {
+		return err
+	}
 	if err := p.kernel.Unbind(ctx, session, name, p.person); err != nil {
 		return err
 	}
@@ -266,6 +300,9 @@ func (a *app) unbind(ctx context.Context, session, name string) error {
 func (a *app) bindings(ctx context.Context, session string) error {
 	p, err := a.parts(ctx)
 	if err != nil {
+		return err
+	}
+	if err := a.enter(ctx, p, session, core.RoleView); err != nil {
 		return err
 	}
 	bindings, err := p.kernel.Bindings(ctx, session)

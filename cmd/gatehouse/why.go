@@ -34,6 +34,12 @@ func (a *app) why(ctx context.Context, word string) error {
 	if err != nil {
 		return err
 	}
+	if err := p.named(string(session)); err != nil {
+		return err
+	}
+	if err := a.enter(ctx, p, string(session), core.RoleView); err != nil {
+		return err
+	}
 	rows, err := chainOf(ctx, p, subject, session)
 	if err != nil {
 		return err
