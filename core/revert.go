@@ -164,7 +164,7 @@ func (k *Kernel) revertOperation(gatekeeper string) Operation {
 // of an answer for an agent.
 func (k *Kernel) queueRevert(ctx context.Context, c *callInProgress) (ActionID, error) {
 	var extra []Selector
-	for attempt := range changeRetries + 1 {
+	for attempt := 0; attempt <= changeRetries; attempt++ {
 		look, err := k.lookAhead(ctx, c, extra, 0)
 		if err != nil {
 			return 0, k.unreverted(ctx, c, err)
@@ -198,7 +198,8 @@ func (k *Kernel) queueRevert(ctx context.Context, c *callInProgress) (ActionID, 
 			continue
 		}
 		if errors.Is(err, errJoined) {
-			if err = k.meetAgain(ctx, c, attempt); err == nil {
+			if err = k.meetAgain(ctx, c); err == nil {
+				attempt-- // nothing that it depends on changed
 				continue
 			}
 		}
