@@ -90,7 +90,8 @@ type app struct {
 	frame string
 	drawn int // frames drawn, for tests that count work
 
-	works works // writes that were begun
+	notices *notices
+	works   works // writes that were begun
 }
 
 // tab is a screen that stands in the header and that its key shows.
@@ -121,6 +122,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	a.queue, a.list, a.script, a.step = newQueue(a, o.Session), newSessions(a), newTranscript(a), newStepView(a)
 	a.plan, a.sheet, a.help, a.finder = newPlanView(a), newSheet(a), newHelp(a), newPalette(a)
 	a.views = []view{a.queue, a.list, a.script, a.step, a.plan, a.sheet, a.help, a.finder}
+	a.notices = newNotices(a, o.Notices)
 	a.stack = []view{a.queue}
 	a.tabs = []tab{
 		{"1", "Queue", a.queue, "everything that waits, of all sessions"},
@@ -146,7 +148,7 @@ func (a *app) now() time.Time { return a.clock.Now() }
 
 // Init reads what the first frame needs.
 func (a *app) Init() term.Cmd {
-	return term.All(a.queue.load(loadFirst), a.loadDrafts(), a.loadOverview(), a.lastPlan(), term.After(tickEvery, tickMsg{}))
+	return term.All(a.queue.load(loadFirst), a.loadDrafts(), a.loadOverview(), a.lastPlan(), a.notices.look(), term.After(tickEvery, tickMsg{}))
 }
 
 func (a *app) top() view { return a.stack[len(a.stack)-1] }
@@ -228,6 +230,11 @@ func (a *app) take(msg term.Msg) term.Cmd {
 		return a.watched(msg)
 	case spinMsg:
 		return a.spun()
+	case lookedMsg:
+		return a.notices.take(msg)
+	case noticeMsg:
+		a.dirty = false
+		return a.notices.flush()
 	case draftsMsg:
 		a.takeDrafts(msg)
 		return nil

@@ -47,7 +47,14 @@ func (a *app) headerHeight() int {
 
 // needs are the counts, nothing said of what is none.
 func (a *app) needs() []span {
-	c := a.head
+	out := needSpans(a.head)
+	if len(out) == 0 && a.queue.loaded {
+		out = append(out, span{roleMuted, "nothing waits"})
+	}
+	return out
+}
+
+func needSpans(c counts) []span {
 	var out []span
 	add := func(n int, r role, one, many string) {
 		if n == 0 {
@@ -62,9 +69,6 @@ func (a *app) needs() []span {
 	add(c.drifted, roleWarn, "drifted", "drifted")
 	add(c.unknown, roleWarn, "unknown", "unknown")
 	add(c.questions, roleAccent, "question", "questions")
-	if len(out) == 0 && a.queue.loaded {
-		out = append(out, span{roleMuted, "nothing waits"})
-	}
 	return out
 }
 

@@ -111,7 +111,7 @@ func (d *driver) result(msg term.Msg) {
 		d.quit = true
 	case term.Copy:
 		d.copied = append(d.copied, msg.Text)
-	case term.Suspend, term.Redraw:
+	case term.Suspend, term.Redraw, term.Bell, term.Note:
 		d.others = append(d.others, msg)
 	default:
 		d.send(msg)

@@ -76,7 +76,7 @@ func (a *app) watched(msg watchedMsg) term.Cmd {
 
 // refresh reads again what is on the screen.
 func (a *app) refresh() term.Cmd {
-	cmds := []term.Cmd{a.loadDrafts(), a.loadOverview()}
+	cmds := []term.Cmd{a.loadDrafts(), a.loadOverview(), a.notices.look()}
 	for _, v := range a.views {
 		cmds = append(cmds, v.update(reloadMsg{}))
 	}

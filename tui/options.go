@@ -58,6 +58,9 @@ type Options struct {
 	Theme     ThemeName
 	Keys      []KeyChange
 	Log       *slog.Logger
+	// Notices says how a person is told that something needs them. It is asked
+	// off the loop whenever the store changed; nil tells nothing.
+	Notices func() Notices
 
 	// Session narrows the queue at first, as a filter that can be cleared.
 	Session string

@@ -47,7 +47,11 @@ type settings struct {
 		DayCost       costLimit  `mapstructure:"day_cost"`
 	} `mapstructure:"budget"`
 	UI struct {
-		Theme string `mapstructure:"theme"`
+		Theme    string `mapstructure:"theme"`
+		Bell     bool   `mapstructure:"bell"`
+		Notify   bool   `mapstructure:"notify"`
+		Status   bool   `mapstructure:"status"`
+		Progress bool   `mapstructure:"progress"`
 	} `mapstructure:"ui"`
 	Log struct {
 		File  string `mapstructure:"file"`
@@ -87,6 +91,10 @@ func configKeys() []key {
 		{name: "budget.session_cost", env: "GATEHOUSE_BUDGET_SESSION_COST", value: costLimit(noLimit), about: "what one session may cost, by the prices of models"},
 		{name: "budget.day_cost", env: "GATEHOUSE_BUDGET_DAY_COST", value: costLimit(noLimit), about: "what all sessions may cost in a day"},
 		{name: "ui.theme", env: "GATEHOUSE_UI_THEME", value: "default", choices: []string{"default", "none"}, about: "the colours of the screens"},
+		{name: "ui.bell", env: "GATEHOUSE_UI_BELL", value: true, about: "ring when something starts to need you"},
+		{name: "ui.notify", env: "GATEHOUSE_UI_NOTIFY", value: true, about: "note it on the desktop, where the terminal does that (OSC 9)"},
+		{name: "ui.status", env: "GATEHOUSE_UI_STATUS", value: true, about: "tell the terminal while something waits for you (OSC 7501)"},
+		{name: "ui.progress", env: "GATEHOUSE_UI_PROGRESS", value: true, about: "tell it how far a plan is that is carried out (OSC 9;4)"},
 		{name: "log.file", env: "GATEHOUSE_LOG_FILE", value: filepath.Join(stateDir(), "gatehouse.log"), path: true, about: "what the program notes about itself; ids only"},
 		{name: "log.level", env: "GATEHOUSE_LOG_LEVEL", value: "info", choices: []string{"debug", "info", "warn", "error"}, about: "how much it notes"},
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"gatehouse/core"
+	"gatehouse/tui"
 )
 
 // liveSettings follows the configuration file while the program runs. It reads
@@ -20,11 +21,26 @@ func followed(c *configuration, log *slog.Logger) *liveSettings {
 	return &liveSettings{config: *c, log: log}
 }
 
-// now is what holds now. A file that is broken leaves the last valid values and
-// is told of once, in the log.
+// now is what the kernel goes by now.
 func (l *liveSettings) now() core.Settings {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.reload()
+	return core.Settings{Cap: l.config.Queue.Cap, RequireKey: l.config.Decisions.RequireKey}
+}
+
+// notices is how the screens tell a person now (terminal UI T10).
+func (l *liveSettings) notices() tui.Notices {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reload()
+	ui := l.config.UI
+	return tui.Notices{Bell: ui.Bell, Note: ui.Notify, Status: ui.Status, Progress: ui.Progress}
+}
+
+// reload takes in a changed file. One that is broken leaves the last valid
+// values and is told of once, in the log.
+func (l *liveSettings) reload() {
 	_, err := l.config.reload()
 	switch {
 	case err == nil:
@@ -33,5 +49,4 @@ func (l *liveSettings) now() core.Settings {
 		l.fault = err.Error()
 		l.log.Warn("configuration is broken, the last valid values stay", "path", l.config.path, "fault", l.fault)
 	}
-	return core.Settings{Cap: l.config.Queue.Cap, RequireKey: l.config.Decisions.RequireKey}
 }

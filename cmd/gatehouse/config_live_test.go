@@ -40,6 +40,13 @@ func TestConfiguration_AChangedFileHoldsWithoutARestart(t *testing.T) {
 	if n := strings.Count(log.String(), "last valid values stay"); n != 1 {
 		t.Errorf("told of %d times, want once: %s", n, log.String())
 	}
+	if got := live.notices(); !got.Bell || !got.Note || !got.Status || !got.Progress {
+		t.Errorf("got %+v, want all of them by default", got)
+	}
+	write("ui:\n  bell: false\n  progress: false\n")
+	if got := live.notices(); got.Bell || !got.Note || !got.Status || got.Progress {
+		t.Errorf("got %+v, want what the changed file says", got)
+	}
 	if c.Queue.Cap != 5 {
 		t.Error("the first configuration changed under its holders")
 	}

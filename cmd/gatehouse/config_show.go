@@ -86,6 +86,10 @@ func (c *configuration) values() map[string]any {
 		"budget.session_cost":   c.Budget.SessionCost,
 		"budget.day_cost":       c.Budget.DayCost,
 		"ui.theme":              c.UI.Theme,
+		"ui.bell":               c.UI.Bell,
+		"ui.notify":             c.UI.Notify,
+		"ui.status":             c.UI.Status,
+		"ui.progress":           c.UI.Progress,
 		"log.file":              c.Log.File,
 		"log.level":             c.Log.Level,
 	}

@@ -28,6 +28,7 @@ const operatorKey = "GATEHOUSE_OPERATOR_KEY"
 // parts is the product put together: what every command but a few works with.
 type parts struct {
 	settings *configuration
+	live     *liveSettings
 	store    *store.DB
 	kernel   *core.Kernel
 	alive    core.Alive
@@ -93,9 +94,10 @@ func assemble(ctx context.Context, c *configuration, more additions) (p *parts, 
 		return nil, closers, err
 	}
 	p.alive, closers = processes, append(closers, processes.Close)
+	p.live = followed(c, log)
 	p.kernel, err = core.New(core.Options{
 		Store: p.store, Gatekeepers: gatekeepers(c, p, more), Clock: systemClock{}, Rand: rand.Reader, Alive: processes,
-		Fault: more.fault, Budgets: c.budgets(), Log: log, Settings: followed(c, log).now,
+		Fault: more.fault, Budgets: c.budgets(), Log: log, Settings: p.live.now,
 	})
 	if err != nil {
 		return nil, closers, err

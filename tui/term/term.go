@@ -141,12 +141,13 @@ func Run(ctx context.Context, screen Screen, o Options) error {
 		}
 	}()
 
-	a := &adapter{screen: screen, done: ctx.Done(), log: o.Log}
+	a := &adapter{screen: screen, done: ctx.Done(), log: o.Log, silent: o.silent()}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
 	program := tea.NewProgram(a, o.program(ctx)...)
 	_, err := program.Run()
+	a.quiet(o.Output)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
@@ -184,9 +185,11 @@ type adapter struct {
 	done   <-chan struct{}
 	log    *slog.Logger
 	last   string
+	silent bool // nothing but frames is written
 
-	mu  sync.Mutex
-	err error
+	mu       sync.Mutex
+	err      error
+	reported bool // the terminal was told something that has to be taken back
 }
 
 var _ tea.Model = (*adapter)(nil)
@@ -196,7 +199,8 @@ func (a *adapter) Init() (cmd tea.Cmd) {
 	return a.command(a.screen.Init())
 }
 
-func (a *adapter) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
+func (a *adapter) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
+	model = a // also after a panic: the library draws once more before it quits
 	defer a.rescue(&cmd)
 	if a.failed() { // by View, which has no other way to say so
 		return a, tea.Quit
@@ -224,7 +228,11 @@ func (a *adapter) View() tea.View {
 	}()
 	view := tea.NewView(a.last)
 	view.AltScreen = true
-	view.WindowTitle = "gatehouse"
+	view.WindowTitle = programName
+	func() {
+		defer a.rescue(&broken)
+		a.report(&view)
+	}()
 	return view
 }
 
@@ -272,7 +280,12 @@ func (a *adapter) result(msg Msg) tea.Msg {
 		a.fail(msg.Err)
 		return tea.QuitMsg{}
 	case Suspend:
+		if s := a.unreport(); s != "" {
+			return tea.Sequence(tea.Raw(s), tea.Suspend)()
+		}
 		return tea.SuspendMsg{}
+	case Bell, Note:
+		return a.signal(msg)
 	case Redraw:
 		return tea.ClearScreen()
 	case Copy:
