@@ -74,6 +74,9 @@ type app struct {
 	views  []view
 	tabs   []tab // the screens that a digit shows
 
+	observed *observed
+	unit     *unitView
+
 	drafts   map[core.ActionID]core.DraftedDecision
 	order    []core.ActionID // of drafts, oldest first
 	head     counts
@@ -120,13 +123,15 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	}
 	a.settings, _ = cleanLine(o.Settings, 200)
 	a.queue, a.list, a.script, a.step = newQueue(a, o.Session), newSessions(a), newTranscript(a), newStepView(a)
+	a.observed, a.unit = newObserved(a), newUnitView(a)
 	a.plan, a.sheet, a.help, a.finder = newPlanView(a), newSheet(a), newHelp(a), newPalette(a)
-	a.views = []view{a.queue, a.list, a.script, a.step, a.plan, a.sheet, a.help, a.finder}
+	a.views = []view{a.queue, a.list, a.script, a.step, a.observed, a.unit, a.plan, a.sheet, a.help, a.finder}
 	a.notices = newNotices(a, o.Notices)
 	a.stack = []view{a.queue}
 	a.tabs = []tab{
 		{"1", "Queue", a.queue, "everything that waits, of all sessions"},
 		{"2", "Sessions", a.list, "the sessions, and what each one did"},
+		{"3", "Observations", a.observed, "what was read, by which turn, and who else may see it"},
 	}
 	var all []*command
 	for _, v := range a.views {

@@ -119,8 +119,13 @@ func places() map[string][]string {
 		"sessions":   {"2"},
 		"transcript": {"2", "enter"},
 		"step":       {"2", "enter", "enter"},
-		"drafted":    {"g", "j", "j", "j", "A"},
-		"palette":    {":"},
+
+		"observations":        {"3"},
+		"observations filter": {"3", "/"},
+		"unit":                {"3", "enter"},
+
+		"drafted": {"g", "j", "j", "j", "A"},
+		"palette": {":"},
 	}
 }
 

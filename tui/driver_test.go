@@ -262,5 +262,6 @@ func site() *fakeKernel {
 		{Kind: core.TranscriptCall, Turn: 1, Step: 1, Model: "script", Call: core.ToolCall{ID: "c1", Name: "SITE.list", Args: `{"path":"docs"}`}},
 		{Kind: core.TranscriptTurn, Turn: 1, State: core.TurnSuspended, Text: "turn 1: suspended: waits for action 44"},
 	}
+	observe(k)
 	return k
 }

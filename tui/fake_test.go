@@ -37,6 +37,8 @@ type fakeKernel struct {
 	read     int // rows handed out
 	shows    int
 	onStep   func(core.Progress) // runs within Confirm after each item
+	observed []core.ObservedUnit // the oldest first
+	unitRead map[core.Unit][]core.UnitRead
 }
 
 func newFake() *fakeKernel {

@@ -31,13 +31,20 @@ const (
 	atPalette    place = "palette"
 )
 
+// The places of what was read.
+const (
+	atObserved       place = "observations"
+	atObservedFilter place = "observations filter"
+	atUnit           place = "unit"
+)
+
 // screens are the places that are no dialog; everywhere is all of them.
 func screens() []place {
-	return []place{atList, atDetail, atSessions, atTranscript, atStep}
+	return []place{atList, atDetail, atSessions, atTranscript, atStep, atObserved, atUnit}
 }
 
 func everywhere() []place {
-	return append(screens(), atFilter, atComposer, atHelp, atPlan, atRunning, atOutcome, atSheet, atPalette)
+	return append(screens(), atFilter, atObservedFilter, atComposer, atHelp, atPlan, atRunning, atOutcome, atSheet, atPalette)
 }
 
 // dialog reports a place that a person entered on purpose, that holds what it

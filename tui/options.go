@@ -37,6 +37,8 @@ type Kernel interface {
 	Sessions(ctx context.Context) ([]core.SessionSummary, error)
 	Transcript(ctx context.Context, session string) ([]core.TranscriptEntry, error)
 	Spending(ctx context.Context, session string) (core.SpendingReport, error)
+	Observed(ctx context.Context, query core.ObservedQuery) (core.ObservedPage, error)
+	UnitReads(ctx context.Context, query core.UnitReadsQuery) (core.UnitReadsPage, error)
 }
 
 // Watcher notices what other processes do to the store.

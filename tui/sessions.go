@@ -95,6 +95,12 @@ func (s *sessions) nothing() string {
 
 func (s *sessions) open() term.Cmd { return s.a.script.open(s.list[s.at].Session) }
 
+// observed shows what one session has read.
+func (s *sessions) observed() term.Cmd {
+	one := s.list[s.at]
+	return s.a.observed.openFor(one.ID, one.Name)
+}
+
 // waits shows the queue of one session.
 func (s *sessions) waits() term.Cmd {
 	one := s.list[s.at]
@@ -124,7 +130,11 @@ func (s *sessions) commands() []*command {
 			about: "the queue of this session", run: s.waits, disabled: s.nothing,
 		},
 		{
-			name: "sessions.back", at: at, keys: []string{"esc"}, title: "queue", tag: "Sessions", navigates: true, footer: 3,
+			name: "sessions.observations", at: at, keys: []string{"o"}, title: "what it read", tag: "Sessions", navigates: true, footer: 3,
+			about: "the observations of this session", run: s.observed, disabled: s.nothing,
+		},
+		{
+			name: "sessions.back", at: at, keys: []string{"esc"}, title: "queue", tag: "Sessions", navigates: true, footer: 4,
 			about: "back to the queue", run: func() term.Cmd { return s.a.show(s.a.queue) },
 		},
 		move("sessions.down", []string{"j", "down"}, func() int { return 1 }),
