@@ -82,6 +82,12 @@ type Call struct {
 	Names  Names           // provisional ids of this session at this resource that the call, or an effect on its targets, mentions
 	At     time.Time       // when the caller asked; what a simulated value shows as its time
 	Next   int             // number of the first free provisional id
+
+	// Whom the call is for. Drivers with a visibility of their own read on the authority of By and, where what comes back
+	// was not asked for by name, of the whole Audience; all others have the authority of their connection.
+	Session  SessionID
+	By       PersonID   // who drives the turn, or calls by hand; empty where nobody does
+	Audience []PersonID // everybody who can see the session, its owner first
 }
 
 // Names says what provisional ids stand for (kernel R17).

@@ -144,6 +144,15 @@ func (g guarded) Apply(ctx context.Context, d Dispatch) (o Outcome, err error) {
 	return g.Resource.Apply(ctx, d)
 }
 
+// preface is that of a resource that has one; others have nothing to say.
+func (g guarded) preface(ctx context.Context, c Call) (p Preface, err error) {
+	defer caught(g.kind, "preface", &err)
+	if prefacer, can := g.Resource.(Prefacer); can {
+		return prefacer.Preface(ctx, c)
+	}
+	return Preface{}, nil
+}
+
 func (g guarded) Close() (err error) {
 	defer caught(g.kind, "close", &err)
 	return g.Resource.Close()

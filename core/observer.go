@@ -127,6 +127,11 @@ func (c peopleCheck) CheckIntent(ctx context.Context, p Passage) error {
 	if p.Purpose == PurposeApply {
 		return nil // nothing is read; what comes back passes the other half
 	}
+	if c.k.strategyOf(p.Binding.Kind) == StrategyVisibility {
+		// No service is called. Asked now, of a name that the caller may not know, the answer would tell what exists by who
+		// could read it: only the driver makes missing and forbidden one answer.
+		return nil
+	}
 	return c.check(ctx, p)
 }
 
@@ -140,7 +145,7 @@ func (c peopleCheck) check(ctx context.Context, p Passage) error {
 	if p.Session.PeopleVersion == 0 || len(p.Found) == 0 {
 		return nil // never shared
 	}
-	others, err := c.k.others(ctx, p.Session.ID, connectionOwner(p))
+	others, err := c.k.others(ctx, p.Session.ID, c.k.authorityOf(p))
 	if err != nil {
 		return err
 	}
@@ -156,8 +161,12 @@ func (c peopleCheck) check(ctx context.Context, p Passage) error {
 	return c.each(ctx, p, others)
 }
 
-// connectionOwner is whose access the data comes from: everybody else has to be asked about.
-func connectionOwner(p Passage) PersonID {
+// authorityOf is whose access the data comes from: everybody else has to be asked about. Our own rule knows no
+// connections: there it is whoever drives, and the one who once made the connection is asked about too.
+func (k *Kernel) authorityOf(p Passage) PersonID {
+	if k.strategyOf(p.Binding.Kind) == StrategyVisibility {
+		return p.Caller.Person
+	}
 	if p.Connection.Owner != "" {
 		return p.Connection.Owner
 	}
@@ -226,6 +235,19 @@ func (k *Kernel) others(ctx context.Context, id SessionID, but PersonID) ([]Pers
 		return nil
 	})
 	return out, err
+}
+
+// audience lists everybody who can see a session, its owner first.
+func audience(v peopleView, s Session) ([]PersonID, error) {
+	all := []PersonID{s.Owner}
+	if s.PeopleVersion == 0 {
+		return all, nil // never shared
+	}
+	grants, err := v.RoleGrants(s.ID)
+	if err != nil {
+		return nil, err
+	}
+	return append(all, present(rightsOf(s.Owner, grants), s.Owner)...), nil
 }
 
 // errJoined says that the people of a session, or its latch, changed between a check and the release: the check is made again.

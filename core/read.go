@@ -22,9 +22,12 @@ var errChanged = errors.New("actions on the target changed meanwhile")
 // lookAhead asks the driver, purely, what the call touches, until the pending effects add nothing more (kernel R16).
 // Only actions before a limit count; 0 is no limit.
 func (k *Kernel) lookAhead(ctx context.Context, c *callInProgress, extra []Selector, before ActionID) (*lookahead, error) {
-	call := Call{Method: c.method, Args: c.args, At: k.clock.Now()}
+	call := Call{Method: c.method, Args: c.args, At: k.clock.Now(), Session: c.session.ID, By: c.caller.Person}
 	var look *lookahead
 	err := k.store.Read(ctx, func(v View) (err error) {
+		if call.Audience, err = audience(v, c.session); err != nil {
+			return err
+		}
 		look, err = lookAheadIn(v, c, call, extra, before)
 		return err
 	})

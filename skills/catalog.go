@@ -34,6 +34,16 @@ type CatalogEntry struct {
 	Description string `json:"description"`
 }
 
+// Shows reports that the collection, or one of its skills, is in the catalog.
+func (c Catalog) Shows(id CollectionID) bool {
+	for _, e := range c.Entries {
+		if e.ID == string(id) || strings.HasPrefix(e.ID, string(id)+"/") {
+			return true
+		}
+	}
+	return false
+}
+
 // Omitted counts what the catalog leaves out.
 type Omitted struct {
 	Collections int `json:"collections"`

@@ -30,6 +30,7 @@ const (
 	SourceWritten SourceKind = "written" // here, by a person
 	SourceFolder  SourceKind = "folder"
 	SourceGit     SourceKind = "git"
+	SourceBuiltIn SourceKind = "built-in" // part of the program
 )
 
 // Source is provenance and nothing else: the package fetches nothing.
@@ -89,16 +90,19 @@ func CheckCollectionID(id CollectionID) error {
 // nothing.
 type Scope struct {
 	Accounts []AccountID
+	// Only narrows it to one collection; empty is all. It is part of the query
+	// like the rest: what lies outside does not exist.
+	Only CollectionID
 }
 
 // For returns the scope of one or several accounts.
 func For(accounts ...AccountID) Scope { return Scope{Accounts: accounts} }
 
 // Reads reports that everyone in the scope may read the collection.
-func (s Scope) Reads(c Collection) bool { return s.reads(c.Visibility, c.Owner) }
+func (s Scope) Reads(c Collection) bool { return s.reads(c.ID, c.Visibility, c.Owner) }
 
-func (s Scope) reads(v Visibility, owner AccountID) bool {
-	if len(s.Accounts) == 0 {
+func (s Scope) reads(id CollectionID, v Visibility, owner AccountID) bool {
+	if len(s.Accounts) == 0 || s.Only != "" && s.Only != id {
 		return false
 	}
 	switch v {

@@ -72,7 +72,7 @@ func hitFor(t Terms, d Document) Hit {
 		body = nil
 	}
 	return Hit{
-		ID: oneLine(d.Ref.String()), Path: oneLine(d.Ref.Path), Title: capped(title, snippetLimit), Snippet: snippet(t, description, body),
+		Ref: d.Ref, ID: oneLine(d.Ref.String()), Path: oneLine(d.Ref.Path), Title: capped(title, snippetLimit), Snippet: snippet(t, description, body),
 	}
 }
 
@@ -180,17 +180,4 @@ func (l *Library) Catalog(ctx context.Context, scope Scope, pinned []CollectionI
 		candidates = append(candidates, candidate)
 	}
 	return BuildCatalog(scope, candidates), nil
-}
-
-// Expand returns what the message becomes that calls the skill. A skill that is
-// gone since it was listed is not found, and nothing is to be sent.
-func (l *Library) Expand(ctx context.Context, scope Scope, ref Ref, args string) (string, error) {
-	c, d, err := l.shelf.Document(ctx, scope, ref)
-	if CodeOf(err) == CodeNotFound || err == nil && !scope.Reads(c) {
-		return "", noLongerAvailable(ref)
-	}
-	if err != nil {
-		return "", err
-	}
-	return Expand(c, d, args)
 }

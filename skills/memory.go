@@ -145,7 +145,7 @@ func (m *MemoryEngine) Find(ctx context.Context, t Terms, scope Scope, limit int
 	}
 	best := best{limit: limit}
 	for _, p := range common(lists) {
-		if doc := &m.docs[p.doc()]; !doc.gone && scope.reads(doc.visibility, doc.owner) {
+		if doc := &m.docs[p.doc()]; !doc.gone && scope.reads(doc.ref.Collection, doc.visibility, doc.owner) {
 			best.add(Match{Ref: doc.ref, Tier: tierOf(p)})
 		}
 	}

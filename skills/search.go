@@ -164,6 +164,7 @@ type Engine interface {
 
 // Hit is one result of a search. All its text is one clean line.
 type Hit struct {
+	Ref     Ref    `json:"-"` // as it is, for whoever reads on
 	ID      string `json:"id"`
 	Path    string `json:"path"`
 	Title   string `json:"title"`

@@ -71,8 +71,9 @@ func (o Options) drive(ctx context.Context, lease core.Lease, err error) (Report
 // runner drives one turn. It is for one goroutine.
 type runner struct {
 	Options
-	lease  core.Lease
-	warned []core.Budget
+	lease   core.Lease
+	warned  []core.Budget
+	preface *string // made at the first request, for the whole turn
 }
 
 func (r *runner) observe(e Event) {
@@ -220,7 +221,14 @@ func (r *runner) complete(ctx context.Context, request core.Request) (core.Reque
 	if err != nil {
 		return request, err
 	}
-	request.Tools, request.System = tools, systemText(bindings)
+	if r.preface == nil {
+		preface, err := r.Kernel.Preface(ctx, r.lease)
+		if err != nil {
+			return request, err
+		}
+		r.preface = &preface
+	}
+	request.Tools, request.System = tools, systemText(bindings)+*r.preface
 	return request, nil
 }
 

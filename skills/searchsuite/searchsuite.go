@@ -26,17 +26,18 @@ func Run(t *testing.T, fresh Fresh) {
 		name string
 		test func(*testing.T, *bench)
 	}{
-		{"S53_EveryTokenMustMatch", everyToken},
-		{"S54_TokensSpanFields", spanFields},
-		{"S55_WholeTokens", wholeTokens},
-		{"S56_Prefix", prefix},
-		{"S57_CaseFolding", caseFolding},
-		{"S58_Composition", composition},
-		{"S59_Bigrams", bigrams},
-		{"S60_Separators", separators},
-		{"S67_FrontmatterWins", frontmatterWins},
-		{"S68_OrderInOneTier", order},
-		{"S69_Private", private},
+		{"TestS53_EveryTokenMustMatch", everyToken},
+		{"TestS54_TokensSpanFields", spanFields},
+		{"TestS55_WholeTokens", wholeTokens},
+		{"TestS56_Prefix", prefix},
+		{"TestS57_CaseFolding", caseFolding},
+		{"TestS58_Composition", composition},
+		{"TestS59_Bigrams", bigrams},
+		{"TestS60_Separators", separators},
+		{"TestS67_FrontmatterWins", frontmatterWins},
+		{"TestS68_OrderInOneTier", order},
+		{"TestS69_Private", private},
+		{"OneCollection", oneCollection},
 		{"Tiers", tiers},
 		{"Limit", limit},
 		{"Replace", replace},
@@ -46,7 +47,7 @@ func Run(t *testing.T, fresh Fresh) {
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, &bench{t: t, engine: fresh(t)}) })
 	}
-	t.Run("S66_NonInterference", func(t *testing.T) { nonInterference(t, fresh) })
+	t.Run("TestS66_NonInterference", func(t *testing.T) { nonInterference(t, fresh) })
 }
 
 // The collections of the cases.
@@ -89,6 +90,11 @@ func (b *bench) putDocument(id string, d skills.Document) {
 
 func (b *bench) find(q skills.Query, accounts ...skills.AccountID) string {
 	b.t.Helper()
+	return b.findIn(q, skills.For(accounts...))
+}
+
+func (b *bench) findIn(q skills.Query, scope skills.Scope) string {
+	b.t.Helper()
 	if q.Limit == 0 {
 		q.Limit = skills.SearchLimit
 	}
@@ -96,7 +102,7 @@ func (b *bench) find(q skills.Query, accounts ...skills.AccountID) string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	matches, err := b.engine.Find(b.t.Context(), terms, skills.For(accounts...), q.Limit)
+	matches, err := b.engine.Find(b.t.Context(), terms, scope, q.Limit)
 	if err != nil {
 		b.t.Fatalf("find %q: %v", q.Text, err)
 	}
@@ -112,6 +118,24 @@ func (b *bench) want(query, want string) {
 	b.t.Helper()
 	if got := b.find(skills.Query{Text: query}, alice); got != want {
 		b.t.Errorf("%q: got %q, want %q", query, got, want)
+	}
+}
+
+// A scope of one collection is part of the query, and not a filter behind the limit.
+func oneCollection(_ *testing.T, b *bench) {
+	b.put("aaa/1", "deploy")
+	b.put("aaa/2", "deploy")
+	b.put("pa/1", "deploy")
+	b.put("pb/1", "deploy")
+	b.put("zzz/1", "deploy")
+	for only, want := range map[skills.CollectionID]string{"zzz": "zzz/1:3", "pa": "pa/1:3", "pb": "", "no": "", "": "aaa/1:3 aaa/2:3"} {
+		got := b.findIn(skills.Query{Text: "deploy", Limit: 2}, skills.Scope{Accounts: []skills.AccountID{alice}, Only: only})
+		if only == "" {
+			got = b.find(skills.Query{Text: "deploy", Limit: 2}, alice)
+		}
+		if got != want {
+			b.t.Errorf("in %q: got %q, want %q", only, got, want)
+		}
 	}
 }
 
