@@ -129,7 +129,8 @@ func TestConformance(t *testing.T) {
 			"rejecting the first of two edits": noWrites, "provisional until bound": noWrites, "reject cascade": noWrites, "drift": noWrites,
 			"await is not shown": noWrites, "what cannot be projected": noWrites, "a read while an effect is claimed": noWrites,
 			"failed before dispatch": noWrites, "refused, retryable": noWrites, "refused for good": noWrites, "unknown outcome": noWrites,
-			"journal of another resource": noWrites, "fidelity": noWrites,
+			"journal of another resource": noWrites, "fidelity": noWrites, "revert applied": noWrites, "revert drifts": noWrites,
+			"revert unknown": noWrites, "reverts bring back what was": noWrites,
 		},
 	})
 }

@@ -200,7 +200,8 @@ func TestS69_MissingAndForbiddenAreOneInEveryOperation(t *testing.T) {
 	check := func(when string) {
 		t.Helper()
 		for _, pair := range [][3]string{
-			{"read", `{"id":"pb/notes.md"}`, `{"id":"no/notes.md"}`}, {"list", `{"collection":"pb"}`, `{"collection":"no"}`},
+			{"read", `{"id":"pb/notes.md"}`, `{"id":"no/notes.md"}`},
+			{"list", `{"collection":"pb"}`, `{"collection":"no"}`},
 			{"expand", `{"id":"pb/deploy/SKILL.md"}`, `{"id":"no/deploy/SKILL.md"}`},
 		} {
 			forbidden, missing := r.call("alice", pair[0], "%s", pair[1]), r.call("alice", pair[0], "%s", pair[2])
