@@ -62,12 +62,12 @@ func (k *Kernel) prefaceOf(ctx context.Context, turn Turn, name BindingName) (st
 		return "", nil
 	}
 	c := &callInProgress{located: at, caller: turn.caller(0, ""), method: "preface"}
-	for attempt := 0; ; attempt++ {
+	for {
 		text, err := k.gatePreface(ctx, c, speaker.preface)
 		if !errors.Is(err, errJoined) {
 			return text, err
 		}
-		if err := k.meetAgain(ctx, c, attempt); err != nil {
+		if err := k.meetAgain(ctx, c); err != nil {
 			return "", err
 		}
 	}
