@@ -29,13 +29,14 @@ const (
 	EventOpened     EventType = "opened"     // a person looked at an action
 	EventQuestion   EventType = "question"
 	EventAnswer     EventType = "answer"
-	EventTurn       EventType = "turn"   // started, suspended, resumed, ended
-	EventEgress     EventType = "egress" // something left, or was about to
-	EventKey        EventType = "key"    // an operator key was made
-	EventLatch      EventType = "latch"  // an owner-only unit was read; the session is its owner's alone from here
-	EventPerson     EventType = "person" // somebody was added, or tied to an account
-	EventGrant      EventType = "grant"  // a role was given or taken
-	EventOpen       EventType = "open"   // somebody other than the owner was let in, or was not
+	EventTurn       EventType = "turn"    // started, suspended, resumed, ended
+	EventEgress     EventType = "egress"  // something left, or was about to
+	EventKey        EventType = "key"     // an operator key was made
+	EventLatch      EventType = "latch"   // an owner-only unit was read; the session is its owner's alone from here
+	EventPerson     EventType = "person"  // somebody was added, or tied to an account
+	EventGrant      EventType = "grant"   // a role was given or taken
+	EventOpen       EventType = "open"    // somebody other than the owner was let in, or was not
+	EventLibrary    EventType = "library" // a person published, imported, edited, deleted or pinned skills
 )
 
 // Entry is a row of the record before it has a place in the chain. Subject names what it is about, such as "action 12".
