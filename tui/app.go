@@ -76,6 +76,10 @@ type app struct {
 
 	observed *observed
 	unit     *unitView
+	picker   *picker
+	proposal *proposalView
+	places   *connections
+	folders  Folders
 
 	drafts   map[core.ActionID]core.DraftedDecision
 	order    []core.ActionID // of drafts, oldest first
@@ -114,7 +118,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 		return nil, errors.New("screens: kernel, clock and the person who decides are required")
 	}
 	a := &app{
-		ctx: ctx, kernel: o.Kernel, who: o.Authority, clock: o.Clock, watch: o.Watch, runner: o.Runner, alive: o.Alive, log: o.Log,
+		ctx: ctx, kernel: o.Kernel, who: o.Authority, clock: o.Clock, watch: o.Watch, runner: o.Runner, alive: o.Alive, log: o.Log, folders: o.Folders,
 		theme: newTheme(o.Theme), bytes: newByteFields(o.Kernel.Manifests()), drafts: map[core.ActionID]core.DraftedDecision{},
 		dirty: true,
 	}
@@ -127,6 +131,8 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	a.plan, a.sheet, a.help, a.finder = newPlanView(a), newSheet(a), newHelp(a), newPalette(a)
 	a.views = []view{a.queue, a.list, a.script, a.step, a.observed, a.unit, a.plan, a.sheet, a.help, a.finder}
 	a.notices = newNotices(a, o.Notices)
+	a.picker, a.proposal, a.places = newPicker(a), newProposalView(a), newConnections(a)
+	a.views = append(a.views, a.picker, a.proposal, a.places)
 	a.stack = []view{a.queue}
 	a.tabs = []tab{
 		{"1", "Queue", a.queue, "everything that waits, of all sessions"},

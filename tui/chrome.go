@@ -103,7 +103,7 @@ func (a *app) footer() string {
 	room := a.size.w - 1 - widthOf(right)
 	pieces := []span{{rolePlain, " "}}
 	used := 1
-	if t, ok := a.top().(typist); ok && !slices.Contains([]view{a.sheet, a.plan, a.script, a.finder}, a.top()) { // those show their own line
+	if t, ok := a.top().(typist); ok && !slices.Contains([]view{a.sheet, a.plan, a.script, a.finder, a.picker}, a.top()) { // those show their own line
 		if in := t.typed(); in != nil {
 			return a.theme.ends(a.size.w, []span{{roleAccent, " / "}, {rolePlain, in.draw(max(room-4, 10))}}, right)
 		}

@@ -39,6 +39,7 @@ type fakeKernel struct {
 	onStep   func(core.Progress) // runs within Confirm after each item
 	observed []core.ObservedUnit // the oldest first
 	unitRead map[core.Unit][]core.UnitRead
+	places   fakePlaces
 }
 
 func newFake() *fakeKernel {

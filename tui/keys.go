@@ -29,6 +29,10 @@ const (
 	atOutcome    place = "outcome"
 	atSheet      place = "prompt"
 	atPalette    place = "palette"
+
+	atPick        place = "choice"
+	atProposal    place = "proposal"
+	atConnections place = "connections"
 )
 
 // The places of what was read.
@@ -40,17 +44,17 @@ const (
 
 // screens are the places that are no dialog; everywhere is all of them.
 func screens() []place {
-	return []place{atList, atDetail, atSessions, atTranscript, atStep, atObserved, atUnit}
+	return []place{atList, atDetail, atSessions, atTranscript, atStep, atConnections, atObserved, atUnit}
 }
 
 func everywhere() []place {
-	return append(screens(), atFilter, atObservedFilter, atComposer, atHelp, atPlan, atRunning, atOutcome, atSheet, atPalette)
+	return append(screens(), atFilter, atObservedFilter, atComposer, atHelp, atPlan, atRunning, atOutcome, atSheet, atPalette, atPick, atProposal)
 }
 
 // dialog reports a place that a person entered on purpose, that holds what it
 // is about, and that drops keys for a moment after it opens.
 func (p place) dialog() bool {
-	return p == atPlan || p == atRunning || p == atSheet || p == atPalette
+	return p == atPlan || p == atRunning || p == atSheet || p == atPalette || p == atPick || p == atProposal
 }
 
 // command is one thing that keys do. Dispatch, footer and help come from the

@@ -39,6 +39,8 @@ type Kernel interface {
 	Spending(ctx context.Context, session string) (core.SpendingReport, error)
 	Observed(ctx context.Context, query core.ObservedQuery) (core.ObservedPage, error)
 	UnitReads(ctx context.Context, query core.UnitReadsQuery) (core.UnitReadsPage, error)
+
+	Binder
 }
 
 // Watcher notices what other processes do to the store.
@@ -57,6 +59,7 @@ type Options struct {
 	Watch     Watcher                   // nil: the screens change at a refresh alone
 	Alive     func(core.ProcessID) bool // tells whether a plan is still carried out; nil is never
 	Runner    Runner                    // nil: agents are looked at alone
+	Folders   Folders                   // nil: no folder can be connected from here
 	Theme     ThemeName
 	Keys      []KeyChange
 	Log       *slog.Logger

@@ -53,6 +53,7 @@ func (a *app) runScreens(ctx context.Context, p *parts, note string) error {
 	err = tui.Run(ctx, tui.Options{
 		Kernel: p.kernel, Authority: a.authority(p), Clock: systemClock{}, Watch: watch, Alive: p.alive.Alive, Theme: theme,
 		Log: p.log, Note: note, Runner: screenRunner{a, p}, Settings: p.settings.path, Notices: p.live.notices,
+		Folders: newMachineFolders(),
 	})
 	if closed := watch.Close(); err == nil {
 		err = closed
