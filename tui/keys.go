@@ -57,7 +57,7 @@ func (p place) dialog() bool {
 	return p == atPlan || p == atRunning || p == atSheet || p == atPalette || p == atPick || p == atProposal
 }
 
-// command is one thing that keys do. Dispatch, footer and help come from the
+// command is one thing that keys do. Dispatch, footer, help and palette come from the
 // same records.
 type command struct {
 	name      string // for configuration: never changes

@@ -214,6 +214,7 @@ func TestPaletteHighlightKeepsCharacters(t *testing.T) {
 		"approve":            {"ae", []string{"a", "e"}},
 		"設定を開く":              {"定開", []string{"定", "開"}},
 		"re\u0301sume\u0301": {"sm", []string{"s", "m"}},
+		"cafe\u0301":         {"\u0301", []string{"e\u0301"}}, // the mark alone: its character is drawn whole
 		"cafe\u0301 x":       {"ex", []string{"e\u0301", "x"}},
 	} {
 		m := fuzzy.Find(c.typed, []string{title})
