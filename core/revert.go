@@ -1,13 +1,11 @@
 package core
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 )
 
@@ -434,115 +432,4 @@ func (k *Kernel) endReverted(tx Tx, revert Action) error {
 		return err
 	}
 	return k.staleDependents(tx, a.ID)
-}
-
-// undoOf reads what an action kept, a part at a time: no snapshot of the store is held while a driver is at work.
-func (k *Kernel) undoOf(ctx context.Context, a Action) UndoSource {
-	return func() io.Reader { return &undoReader{ctx: ctx, k: k, action: a.ID, left: a.UndoSize} }
-}
-
-// undoFor is undoOf for an action of which only the id is at hand; nil where nothing was kept.
-func (k *Kernel) undoFor(ctx context.Context, v actionView, id ActionID) (UndoSource, error) {
-	a, err := v.ActionState(id)
-	if err != nil || a.UndoSize == 0 {
-		return nil, err
-	}
-	return k.undoOf(ctx, a), nil
-}
-
-type undoReader struct {
-	ctx    context.Context
-	k      *Kernel
-	action ActionID
-	part   int
-	rest   []byte
-	left   int64
-}
-
-func (u *undoReader) Read(p []byte) (int, error) {
-	for len(u.rest) == 0 {
-		var data []byte
-		err := u.k.store.Read(u.ctx, func(v View) (err error) {
-			data, err = v.UndoPart(u.action, u.part)
-			return err
-		})
-		switch {
-		case errors.Is(err, ErrNotFound) && u.left == 0:
-			return 0, io.EOF
-		case errors.Is(err, ErrNotFound):
-			return 0, fmt.Errorf("action %d: its undo data is not whole", u.action)
-		case err != nil:
-			return 0, err
-		}
-		u.rest, u.part = data, u.part+1
-		if u.left -= int64(len(data)); u.left < 0 {
-			return 0, fmt.Errorf("action %d: its undo data is longer than it was", u.action)
-		}
-	}
-	n := copy(p, u.rest)
-	u.rest = u.rest[n:]
-	return n, nil
-}
-
-// RevertState is an action that reverts another, or is reverted by one.
-type RevertState struct {
-	Action ActionID
-	State  State
-	Title  string
-}
-
-// loadReverts tells both ways of a revert, and whether one could be queued.
-func (d *Detail) loadReverts(v actionView) error {
-	state := func(id ActionID) (RevertState, error) {
-		a, err := v.ActionState(id)
-		return RevertState{Action: id, State: a.State, Title: a.Draft.Title}, err
-	}
-	if id := d.Action.Reverts; id != 0 {
-		original, err := state(id)
-		if err != nil {
-			return err
-		}
-		d.Reverts = &original
-	}
-	ids, err := v.RevertsOf(d.Action.ID)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		r, err := state(id)
-		if err != nil {
-			return err
-		}
-		d.RevertedBy = append(d.RevertedBy, r)
-	}
-	var refused *NotRevertibleError
-	if err := revertible(v, d.Action); err != nil && !errors.As(err, &refused) {
-		return err
-	}
-	d.CanRevert = refused == nil
-	return nil
-}
-
-// Revertible picks, of a set of actions, those for which a revert could be queued now, newest first: the order in which
-// to take them back. Whether a driver finds a way is known when it is asked.
-func (k *Kernel) Revertible(ctx context.Context, ids []ActionID) ([]ActionID, error) {
-	var out []ActionID
-	err := k.store.Read(ctx, func(v View) error {
-		for _, id := range ids {
-			a, err := v.ActionState(id)
-			if err != nil {
-				return err
-			}
-			var refused *NotRevertibleError
-			if err := revertible(v, a); err != nil && !errors.As(err, &refused) {
-				return err
-			}
-			if refused == nil {
-				out = append(out, id)
-			}
-		}
-		return nil
-	})
-	slices.SortFunc(out, func(a, b ActionID) int { return cmp.Compare(b, a) })
-	return out, err
 }

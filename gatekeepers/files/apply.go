@@ -80,6 +80,8 @@ func (a *applying) run() error {
 		return a.delete()
 	case opMkdir:
 		return a.mkdir()
+	case opRestore:
+		return a.restore()
 	default:
 		return fmt.Errorf("kind %q is not known", a.dispatch.Kind)
 	}
@@ -111,8 +113,11 @@ func (a *applying) outcome() (core.Outcome, error) {
 	t := newTree(a.r.disk)
 	o := core.Outcome{End: core.EndApplied, Text: a.note}
 	v := writeValue{Parents: a.shown(a.payload.Parents)}
-	for _, target := range append(a.payload.paths(a.dispatch.Kind), a.payload.Parents...) {
+	for _, target := range append(a.payload.paths(a.dispatch.Kind), a.payload.others()...) {
 		version, err := t.version(a.ctx, target)
+		if err == nil && a.dispatch.Kind == opRestore && target == a.payload.Path && version.Version == versionFolder {
+			version, _, err = t.folderVersion(a.ctx, target, nil)
+		}
 		if err != nil {
 			return core.Outcome{}, fmt.Errorf("carried out, but cannot be looked at: %w", err)
 		}

@@ -67,11 +67,7 @@ func conform(t *testing.T, form string) {
 		},
 		Histories: 250, // in each form
 		Lacks: map[string]string{
-			"await is not shown":          "every write of this driver is simulated",
-			"revert applied":              "it takes nothing back yet",
-			"revert drifts":               "it takes nothing back yet",
-			"revert unknown":              "it takes nothing back yet",
-			"reverts bring back what was": "it takes nothing back yet",
+			"await is not shown": "every write of this driver is simulated",
 		},
 	})
 }
@@ -247,13 +243,15 @@ func (d *failingDriver) Open(ctx context.Context, c core.Connection, url string)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if mode, found := d.modes[url]; found && err == nil {
-		return &failingResource{Resource: r, mode: mode}, nil
+		reverter, _ := r.(core.Reverter)
+		return &failingResource{Resource: r, Reverter: reverter, mode: mode}, nil
 	}
 	return r, err
 }
 
 type failingResource struct {
 	core.Resource
+	core.Reverter
 	mode conformance.Failure
 }
 
@@ -286,7 +284,12 @@ func (r *failingResource) Apply(ctx context.Context, d core.Dispatch) (core.Outc
 
 func newKernel(t testing.TB, driver core.Gatekeeper, checks ...core.Check) *core.Kernel {
 	t.Helper()
-	db, err := store.Open(context.Background(), store.Options{Path: filepath.Join(folder(t), "gatehouse.db")})
+	return newKernelAt(t, filepath.Join(folder(t), "gatehouse.db"), driver, checks...)
+}
+
+func newKernelAt(t testing.TB, path string, driver core.Gatekeeper, checks ...core.Check) *core.Kernel {
+	t.Helper()
+	db, err := store.Open(context.Background(), store.Options{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}

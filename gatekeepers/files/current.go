@@ -13,7 +13,7 @@ func (r *resource) inside(p payload, kind string) error {
 	if p.Resource != r.key {
 		return fmt.Errorf("action of another folder, or of one that was replaced since: %w", core.ErrNotFound)
 	}
-	for _, full := range append(p.paths(kind), p.Parents...) {
+	for _, full := range append(p.paths(kind), p.others()...) {
 		rest, ok := below(full, r.sub)
 		if _, why := relative(full); !ok || rest == "" || why != "" {
 			return fmt.Errorf("action of another binding: %w", core.ErrNotFound)
@@ -55,6 +55,10 @@ func (r *resource) Current(ctx context.Context, dispatch core.Dispatch) (core.Cu
 func (r *resource) currentVersion(ctx context.Context, t *tree, kind string, p payload, b core.BaseVersion) (core.BaseVersion, error) {
 	if p.Folder && b.Target == p.paths(kind)[0] {
 		v, _, err := t.folderVersion(ctx, b.Target, p.Touched)
+		return v, err
+	}
+	if p.Unmake != "" && b.Target == p.Unmake {
+		v, _, err := t.folderVersion(ctx, b.Target, p.UnmakeTouched)
 		return v, err
 	}
 	v, err := t.version(ctx, b.Target)

@@ -15,6 +15,10 @@
 // old or the new one, never half of one. It keeps the mode of the file and, where the system lets it, its owner; it does
 // not keep extended attributes, and a file with two names becomes two files.
 //
+// A revert (revert.go) deletes what was made, moves back, or restores from the undo data that the store keeps of what a
+// write, an edit or a delete replaced (undo.go, kept.go, restore.go): content, mode and time, built beside its place and
+// compared with the digest before it goes there.
+//
 // Versions (version.go): a file's is the hash of its content with its mode, a folder's is a hash over the names, kinds,
 // sizes and times below it. Where pending effects put something into a folder that is moved or deleted later, the
 // version expects exactly that, by content: one's own writes are no drift, anything else is.

@@ -16,17 +16,18 @@ import (
 type desk struct {
 	t       *testing.T
 	dir     string
+	db      string
 	kernel  *core.Kernel
 	session string
 }
 
 func newDesk(t *testing.T, options files.Options, content map[string]string) *desk {
 	t.Helper()
-	d := &desk{t: t, dir: folder(t)}
+	d := &desk{t: t, dir: folder(t), db: filepath.Join(folder(t), "gatehouse.db")}
 	for name, text := range content {
 		write(t, filepath.Join(d.dir, name), text)
 	}
-	d.kernel = newKernel(t, files.New(options))
+	d.kernel = newKernelAt(t, d.db, files.New(options))
 	session, err := d.kernel.NewSession(t.Context(), core.NewSession{Name: "desk", Owner: "alice"})
 	if err != nil {
 		t.Fatal(err)

@@ -116,12 +116,18 @@ func actionKinds() []core.ActionKind {
 	kind := func(name string, revertible, irreversible []bool, fields ...core.FieldDef) core.ActionKind {
 		return core.ActionKind{Name: name, Fields: fields, Revertible: revertible, Irreversible: irreversible, CostsMoney: no}
 	}
+	reverting := func(k core.ActionKind) core.ActionKind {
+		k.Reverts = true
+		return k
+	}
 	content := append(append([]core.FieldDef{path}, body...), facts...)
 	return []core.ActionKind{
 		kind(opWrite, either, either, append(content, parents)...),
 		kind(opEdit, yes, no, content...),
 		kind(opMove, yes, no, path, field("kind", core.TypeString), parents),
 		kind(opDelete, either, either, append(content, field("kind", core.TypeString), field("entries", core.TypeArray))...),
+		reverting(kind(opRestore, either, either, append(content, field("kind", core.TypeString), field("entries", core.TypeArray),
+			field("sha256", core.TypeString), field("link", core.TypeString), field("modified", core.TypeString), parents)...)),
 		kind(opMkdir, yes, no, path, field("mode", core.TypeString), parents),
 	}
 }

@@ -23,7 +23,9 @@ type draft struct {
 	payload payload
 	out     core.Draft
 	value   writeValue
-	undo    int64 // bytes that an undo would keep
+	back    bool     // a revert: names that were there before may be there again
+	unmade  []string // folders that go, as they are shown
+	undo    int64    // bytes that an undo would keep
 }
 
 type writeValue struct {
@@ -169,8 +171,12 @@ func (d *draft) move(from string) error {
 	if err != nil {
 		return err
 	}
+	return d.moveTo(from, to)
+}
+
+func (d *draft) moveTo(from, to string) error {
 	if _, inside := below(to, from); inside {
-		return core.Invalid("to %s: lies in what is moved", quote(d.args.To))
+		return core.Invalid("to %s: lies in what is moved", quote(d.r.show(to)))
 	}
 	old, err := d.present(from)
 	if err != nil {
@@ -324,12 +330,12 @@ func (d *draft) title(s string) string {
 
 // finish puts together what all kinds have.
 func (d *draft) finish() (core.Draft, error) {
-	if len(d.payload.Parents) > 0 {
+	if len(d.payload.Parents) > 0 || len(d.unmade) > 0 {
 		shown := make([]string, len(d.payload.Parents))
 		for i, p := range d.payload.Parents {
 			shown[i] = d.r.show(p)
 		}
-		d.field("parents", nil, shown)
+		d.field("parents", d.unmade, shown)
 		d.value.Parents = shown
 	}
 	if d.undo > core.UndoLimit {

@@ -9,7 +9,7 @@ import (
 // makeWay finds the folders that are missing above a path and notes that they are made, and what made those that are
 // there. It returns the folder that the path will be in. A name that is made has to be presentable.
 func (d *draft) makeWay(full string) (item, error) {
-	if err := presentable(d.r.show(full)); err != nil {
+	if err := presentable(d.r.show(full)); err != nil && !d.back {
 		return item{}, err
 	}
 	folder, err := d.tree.at("")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"gatehouse/core"
@@ -37,6 +38,10 @@ type payload struct {
 	Folder     bool        `json:"folder,omitempty"`      // a folder is moved or deleted
 	// Touched lists, below a folder that is moved or deleted, what earlier actions leave there: compared by content.
 	Touched []string `json:"touched,omitempty"`
+	// Unmake is the outermost of the folders that go once what is moved has left them, with what Touched is for it.
+	Unmake        string   `json:"unmake,omitempty"`
+	UnmakeTouched []string `json:"unmake_touched,omitempty"`
+	Kept          *kept    `json:"kept,omitempty"` // restore
 }
 
 // paths lists what an action acts on, the parents it makes aside.
@@ -45,6 +50,14 @@ func (p payload) paths(kind string) []string {
 		return []string{p.From, p.To}
 	}
 	return []string{p.Path}
+}
+
+// others lists what an action makes or removes besides.
+func (p payload) others() []string {
+	if p.Unmake == "" {
+		return p.Parents
+	}
+	return append(slices.Clone(p.Parents), p.Unmake)
 }
 
 func decodePayload(raw json.RawMessage) (payload, error) {
@@ -108,6 +121,8 @@ func (t *tree) lay(e core.Effect) error {
 		return t.layDelete(e, p)
 	case opMkdir:
 		return t.layMkdir(e, p)
+	case opRestore:
+		return t.layRestore(e, p)
 	default:
 		return errMisfit("its kind is not known")
 	}
@@ -177,7 +192,10 @@ func (t *tree) layMove(e core.Effect, p payload) error {
 	if err := t.put(p.From, &node{acts: moved.acts}); err != nil {
 		return err
 	}
-	return t.put(p.To, moved)
+	if err := t.put(p.To, moved); err != nil || p.Unmake == "" {
+		return err
+	}
+	return t.put(p.Unmake, &node{acts: moved.acts})
 }
 
 func (t *tree) layDelete(e core.Effect, p payload) error {

@@ -268,7 +268,7 @@ func (r *resource) Read(ctx context.Context, call core.Call, j core.Journal) (co
 		return core.Fetched{}, core.Invalid("files has no read %q", call.Method)
 	}
 	if err != nil {
-		return core.Fetched{}, r.fault(full, err)
+		return core.Fetched{Incomplete: q.tree.gaps}, r.fault(full, err)
 	}
 	found.Incomplete = q.tree.gaps
 	return found, nil

@@ -201,7 +201,10 @@ func (a *applying) move() error {
 	if err := renameNew(from, fromName, to, toName); err != nil {
 		return err
 	}
-	return a.finish(to, from)
+	if err := a.finish(to, from); err != nil {
+		return err
+	}
+	return a.unmakeFolders()
 }
 
 func (a *applying) mkdir() error {

@@ -42,6 +42,7 @@ type node struct {
 	onDisk  bool   // content, or what over does not hold, lies on the disk
 	disk    string // where, if so; another path than the node's own after a move
 	content []byte // of a file that is not on the disk
+	link    string // where a link points that is not on the disk
 	mode    fs.FileMode
 	at      time.Time
 	over    map[string]*node // what pending effects put into this folder; kindAbsent hides what the disk has

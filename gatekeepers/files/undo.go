@@ -41,7 +41,7 @@ var errMovedOn = errors.New("changed while it was copied for undo")
 // undo streams what a write, an edit or a delete replaces. Reading it fails when that is no longer the version given.
 func (r *resource) undo(ctx context.Context, kind string, p payload, subject core.BaseVersion) (io.ReadCloser, error) {
 	switch kind {
-	case opWrite, opEdit, opDelete:
+	case opWrite, opEdit, opDelete, opRestore:
 	default:
 		return nil, nil
 	}

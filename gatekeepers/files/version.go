@@ -88,7 +88,7 @@ func (t *tree) version(ctx context.Context, target string) (core.BaseVersion, er
 	case kindFolder:
 		v.Version = versionFolder
 	case kindLink:
-		to, err := t.d.linkText(it.disk)
+		to, err := t.linkText(it)
 		if err != nil {
 			return v, err
 		}
@@ -103,6 +103,13 @@ func (t *tree) version(ctx context.Context, target string) (core.BaseVersion, er
 		v.Version = "other"
 	}
 	return v, nil
+}
+
+func (t *tree) linkText(it item) (string, error) {
+	if !it.onDisk {
+		return it.link, nil
+	}
+	return t.d.linkText(it.disk)
 }
 
 func shortSum(s string) string {
@@ -184,7 +191,7 @@ func (t *tree) detail(ctx context.Context, it item, expected bool) (string, erro
 		}
 		return fmt.Sprintf("%d %s", it.size(), fileVersion(sum, it.perm())), nil
 	case kindLink:
-		to, err := t.d.linkText(it.disk)
+		to, err := t.linkText(it)
 		return shortSum(to), err
 	default:
 		return "", nil
