@@ -337,3 +337,12 @@ func TestWrittenByHandIsRefusedInImports(t *testing.T) {
 		t.Errorf("got %v, want to be refused", err)
 	}
 }
+
+// Units of one library are never taken for those of another.
+func TestLibrariesHaveServicesOfTheirOwn(t *testing.T) {
+	one, err1 := openNew(t).Shelf().Service(t.Context())
+	two, err2 := openNew(t).Shelf().Service(t.Context())
+	if err := errors.Join(err1, err2); err != nil || one == two || one == "" {
+		t.Errorf("got %q and %q (%v)", one, two, err)
+	}
+}

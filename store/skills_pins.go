@@ -85,3 +85,9 @@ func (s *Shelf) Used(ctx context.Context, use skills.Use) error {
 		return err
 	})
 }
+
+// Service is what units of this library carry as their service. No other store's library has it.
+func (s *Shelf) Service(ctx context.Context) (service string, err error) {
+	err = s.db.snapshot(ctx, func(v *view) error { return v.l.one(`SELECT service FROM skill_library`, nil, &service) })
+	return service, err
+}

@@ -81,3 +81,7 @@ CREATE TABLE skill_use (
     text       TEXT    NOT NULL,
     PRIMARY KEY (account, collection, path)
 ) STRICT;
+
+-- What units of this library carry as their service: the name of no other library, wherever the file goes.
+CREATE TABLE skill_library (service TEXT NOT NULL) STRICT;
+INSERT INTO skill_library (service) VALUES ('library-' || lower(hex(randomblob(6))));
