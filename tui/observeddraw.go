@@ -135,7 +135,11 @@ func (o *observed) drawUnit(u *unitRow, c unitColumns, width int, cursor bool) s
 	case cursor && o.input == nil:
 		role = roleCursor
 	}
-	name, labels := u.name, strings.Join(u.allLabels(), ", ")
+	name := u.name
+	if c.at == 0 { // the name alone may be no more than a dot
+		name += " · " + u.gatekeeper + " " + u.service
+	}
+	labels := strings.Join(u.allLabels(), ", ")
 	pieces := []span{{roleAccent, flag(cursor, "▸")}, {warn, flag(u.hidden, "!")}, {role, " "}}
 	if c.labels == 0 && labels != "" { // no room of its own: it stands behind the name
 		tail := " " + text.Truncate(labels, max(c.name/2, 12)) + " "

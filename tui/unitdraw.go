@@ -159,7 +159,7 @@ func (v *unitView) describe(w int) []line {
 		labels += ": only the owner of a session may ever see it, and reading it latched the session"
 	}
 	pair(labelled, "labels", or(labels, "none"))
-	pair(roleMuted, "people", "no other people are known here: only the owner of each session could see it")
+	pair(roleMuted, "people", "only the owner of each session, while nobody else has a role in it")
 	for i, s := range u.seen {
 		name := ""
 		if i == 0 {
