@@ -221,7 +221,7 @@ func (l *connectionLane) claim(ctx context.Context, call *callInProgress, r *rea
 		if found {
 			return &claimHeldError{action: open.ID, holder: open.ClaimHolder}
 		}
-		return l.claimRow(tx, call, r, current)
+		return l.claimRow(ctx, tx, call, r, current)
 	})
 	var undo *undoError
 	if errors.As(err, &undo) {
@@ -241,12 +241,18 @@ func (l *connectionLane) claim(ctx context.Context, call *callInProgress, r *rea
 	return nil
 }
 
-func (l *connectionLane) claimRow(tx Tx, call *callInProgress, r *readyAction, current Current) error {
+func (l *connectionLane) claimRow(ctx context.Context, tx Tx, call *callInProgress, r *readyAction, current Current) error {
 	a, now := r.action, l.k.clock.Now()
 	if err := l.stillAllowed(tx, a.Session); err != nil {
 		return err
 	}
+	if l.c.rule != "" {
+		if err := l.k.useRule(ctx, tx, l.c.rule, a); err != nil {
+			return err
+		}
+	}
 	after := a
+	after.Rule = string(l.c.rule)
 	after.State, after.ClaimHolder, after.ClaimedAt = StateClaimed, l.k.alive.Self(), now
 	after.DecidedBy, after.DecidedHow, after.DecidedAt = l.c.by.Person, l.c.by.Means, now
 	after.Reason, after.Retryable = "", false

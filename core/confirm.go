@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -47,7 +48,18 @@ func (k *Kernel) Confirm(ctx context.Context, plan *Plan, by Authority, o Confir
 	if err := c.finish(ctx); err != nil && carryErr == nil {
 		carryErr = err
 	}
+	k.drainAfter(ctx, sessionsOf(plan.Items)...)
 	return c.inOrder(plan.Items), carryErr
+}
+
+func sessionsOf(items []PlannedItem) []SessionID {
+	var ids []SessionID
+	for _, item := range items {
+		if !slices.Contains(ids, item.Summary.Session) {
+			ids = append(ids, item.Summary.Session)
+		}
+	}
+	return ids
 }
 
 // carrier carries one confirmed plan out.
@@ -57,6 +69,7 @@ type carrier struct {
 	by       Authority
 	progress func(Progress)
 	allowed  func(Action) string // why an action may not be claimed; empty allows
+	rule     RuleID              // what approves; empty is a person
 
 	awaited map[ActionID]chan struct{} // closed when the item has ended: what items of other lanes need or come after
 

@@ -26,7 +26,8 @@ type Options struct {
 	Checks      []Check // run after the narrowing
 	Cap         int     // 0 is DefaultCap
 	Budgets     []Budget
-	RequireKey  bool // decisions need a terminal or an operator key (kernel R34)
+	Predicates  Predicates // nil refuses rules with a condition
+	RequireKey  bool       // decisions need a terminal or an operator key (kernel R34)
 	Log         *slog.Logger
 
 	// Settings, if not nil, is asked each time instead of Cap and RequireKey: a person may change them meanwhile.
@@ -56,6 +57,7 @@ type Kernel struct {
 	checks       []Check
 	settings     func() Settings
 	budgets      []Budget
+	predicates   Predicates
 	log          *slog.Logger
 	baseDeadline time.Duration
 
@@ -79,7 +81,7 @@ func New(o Options) (*Kernel, error) {
 		store: o.Store, gatekeepers: make(map[string]Gatekeeper, len(o.Gatekeepers)),
 		kinds: make(map[string]map[string]ActionKind, len(o.Gatekeepers)),
 		clock: o.Clock, rand: o.Rand, alive: o.Alive, egress: o.Egress, fault: o.Fault,
-		settings: o.Settings, budgets: o.Budgets,
+		settings: o.Settings, budgets: o.Budgets, predicates: o.Predicates,
 		log: o.Log, baseDeadline: o.BaseDeadline, resources: make(map[resourceKey]Resource),
 	}
 	k.checks = append([]Check{narrowing{}, latchCheck{o.Store}, peopleCheck{k}}, o.Checks...)

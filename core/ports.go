@@ -19,6 +19,7 @@ type Store interface {
 type View interface {
 	sessionView
 	peopleView
+	ruleView
 	actionView
 	turnView
 	questionView
@@ -32,6 +33,7 @@ type Tx interface {
 	View
 	sessionTx
 	peopleTx
+	ruleTx
 	actionTx
 	turnTx
 	questionTx
@@ -67,6 +69,22 @@ type peopleView interface {
 	RoleGrants(session SessionID) ([]RoleGrant, error)
 	// GrantsTo lists the grants to a person, in all sessions.
 	GrantsTo(person PersonID) ([]RoleGrant, error)
+}
+
+type ruleView interface {
+	// Rule finds one, also a removed one; ErrNotFound otherwise.
+	Rule(id RuleID) (Rule, error)
+	// Rules lists the rules of a session that were not removed, oldest first; an empty id lists all sessions'.
+	Rules(session SessionID) ([]Rule, error)
+}
+
+type ruleTx interface {
+	// InsertRule gives the rule its id.
+	InsertRule(*Rule) error
+	// RemoveRule ends a rule; ErrNotFound where there is none that is not removed.
+	RemoveRule(id RuleID, at time.Time) error
+	// UseRule counts one approval by a rule.
+	UseRule(id RuleID) error
 }
 
 type peopleTx interface {
@@ -115,6 +133,8 @@ type actionView interface {
 	LiveEffects(session SessionID, resource string, targets []Selector) ([]LiveEffect, error)
 	// TargetsVersion grows whenever an action of the session that touches one of the targets changes, is added or ends.
 	TargetsVersion(session SessionID, resource string, targets []Selector) (int64, error)
+	// OpenActions lists what is undecided in a session, in id order, without content.
+	OpenActions(session SessionID) ([]Action, error)
 	// CountOpen counts pending and claimed actions of a binding (kernel R24).
 	CountOpen(session SessionID, binding BindingName) (int, error)
 	// Names finds those provisional ids of a session at a resource that are among the words, or whose real ids are; next

@@ -37,6 +37,7 @@ const (
 	EventGrant      EventType = "grant"   // a role was given or taken
 	EventOpen       EventType = "open"    // somebody other than the owner was let in, or was not
 	EventLibrary    EventType = "library" // a person published, imported, edited, deleted or pinned skills
+	EventRule       EventType = "rule"    // made or removed
 )
 
 // Entry is a row of the record before it has a place in the chain. Subject names what it is about, such as "action 12".

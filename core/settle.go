@@ -58,7 +58,11 @@ func (k *Kernel) Settle(ctx context.Context, id ActionID, by Authority, s Settle
 	if err != nil {
 		return Result{}, err
 	}
-	return out, k.refreshStale(ctx, a.Session)
+	if err := k.refreshStale(ctx, a.Session); err != nil {
+		return out, err
+	}
+	k.drainAfter(ctx, a.Session)
+	return out, nil
 }
 
 func (k *Kernel) settleApplied(tx Tx, a Action, created []Created, reason string, by Authority) error {
@@ -172,6 +176,7 @@ func (k *Kernel) Retry(ctx context.Context, id ActionID, by Authority, force boo
 	if err := k.DismissPlan(context.WithoutCancel(ctx), plan.ID, by.Person); err != nil && carryErr == nil {
 		carryErr = err
 	}
+	k.drainAfter(ctx, a.Session)
 	return c.inOrder(plan.Items)[0], carryErr
 }
 

@@ -124,6 +124,7 @@ func contains(list []string, s string) bool {
 // storeAction is the one transaction of a submit: an action is absent or pending (K34).
 func (k *Kernel) storeAction(ctx context.Context, c *callInProgress, p *prepared) (Released, error) {
 	var out Released
+	var rules []Rule
 	var capped *CapError
 	err := k.store.Write(ctx, func(tx Tx) error {
 		if err := k.stillAsSeen(tx, c, p); err != nil {
@@ -136,9 +137,15 @@ func (k *Kernel) storeAction(ctx context.Context, c *callInProgress, p *prepared
 		if err := k.fault.At(FaultSubmitInside); err != nil {
 			return err
 		}
+		if rules, err = tx.Rules(c.session.ID); err != nil {
+			return err
+		}
 		out, err = c.keepAnswer(tx, submittedBody(a, p))
 		return err
 	})
+	if err == nil && len(rules) > 0 {
+		k.drainAfter(ctx, c.session.ID)
+	}
 	if errors.As(err, &capped) {
 		return k.releasePlainError(ctx, c, &CallError{Code: "cap", Text: capped.Error()})
 	}

@@ -83,6 +83,8 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		choice  *core.ChoiceError
 		role    *core.RoleError
 		latched *core.LatchedError
+		wording *core.PredicateError
+		moved   *core.RuleMovedError
 		wrong   *script.Fault
 		path    *fs.PathError
 	)
@@ -99,6 +101,10 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		return &fault{code: codeDenied, message: role.Error()}
 	case errors.As(err, &latched):
 		return &fault{code: codeDenied, message: latched.Error(), hint: latched.Hint()}
+	case errors.As(err, &wording):
+		return usage("gatehouse gatekeeper show KIND lists the fields", "%s", wording)
+	case errors.As(err, &moved):
+		return &fault{code: codeFailed, message: moved.Error()}
 	case errors.As(err, &syntax):
 		return usage(hintJSON, "%s", syntax.Error())
 	case errors.As(err, &call):

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gatehouse/core"
+	"gatehouse/core/predicate"
 	"gatehouse/core/text"
 	"gatehouse/gatekeepers/files"
 	"gatehouse/store"
@@ -97,7 +98,7 @@ func assemble(ctx context.Context, c *configuration, more additions) (p *parts, 
 	p.live = followed(c, log)
 	p.kernel, err = core.New(core.Options{
 		Store: p.store, Gatekeepers: gatekeepers(c, p, more), Clock: systemClock{}, Rand: rand.Reader, Alive: processes,
-		Fault: more.fault, Budgets: c.budgets(), Log: log, Settings: p.live.now,
+		Fault: more.fault, Budgets: c.budgets(), Predicates: predicate.Compiler{}, Log: log, Settings: p.live.now,
 	})
 	if err != nil {
 		return nil, closers, err
