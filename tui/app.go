@@ -80,6 +80,7 @@ type app struct {
 	proposal *proposalView
 	places   *connections
 	folders  Folders
+	first    *beginning
 
 	drafts   map[core.ActionID]core.DraftedDecision
 	order    []core.ActionID // of drafts, oldest first
@@ -132,7 +133,8 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	a.views = []view{a.queue, a.list, a.script, a.step, a.observed, a.unit, a.plan, a.sheet, a.help, a.finder}
 	a.notices = newNotices(a, o.Notices)
 	a.picker, a.proposal, a.places = newPicker(a), newProposalView(a), newConnections(a)
-	a.views = append(a.views, a.picker, a.proposal, a.places)
+	a.first = newBeginning(a, o.FirstRun)
+	a.views = append(a.views, a.picker, a.proposal, a.places, a.first)
 	a.stack = []view{a.queue}
 	a.tabs = []tab{
 		{"1", "Queue", a.queue, "everything that waits, of all sessions"},
@@ -159,7 +161,7 @@ func (a *app) now() time.Time { return a.clock.Now() }
 
 // Init reads what the first frame needs.
 func (a *app) Init() term.Cmd {
-	return term.All(a.queue.load(loadFirst), a.loadDrafts(), a.loadOverview(), a.lastPlan(), a.notices.look(), term.After(tickEvery, tickMsg{}))
+	return term.All(a.queue.load(loadFirst), a.loadDrafts(), a.loadOverview(), a.lastPlan(), a.notices.look(), a.first.look(), term.After(tickEvery, tickMsg{}))
 }
 
 func (a *app) top() view { return a.stack[len(a.stack)-1] }

@@ -33,6 +33,7 @@ const (
 	atPick        place = "choice"
 	atProposal    place = "proposal"
 	atConnections place = "connections"
+	atFirst       place = "begin"
 )
 
 // The places of what was read.
@@ -44,7 +45,7 @@ const (
 
 // screens are the places that are no dialog; everywhere is all of them.
 func screens() []place {
-	return []place{atList, atDetail, atSessions, atTranscript, atStep, atConnections, atObserved, atUnit}
+	return []place{atList, atDetail, atSessions, atTranscript, atStep, atConnections, atFirst, atObserved, atUnit}
 }
 
 func everywhere() []place {

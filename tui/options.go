@@ -60,6 +60,7 @@ type Options struct {
 	Alive     func(core.ProcessID) bool // tells whether a plan is still carried out; nil is never
 	Runner    Runner                    // nil: agents are looked at alone
 	Folders   Folders                   // nil: no folder can be connected from here
+	FirstRun  FirstRun                  // nil: an empty home opens with its empty queue
 	Theme     ThemeName
 	Keys      []KeyChange
 	Log       *slog.Logger

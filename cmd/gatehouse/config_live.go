@@ -38,6 +38,14 @@ func (l *liveSettings) notices() tui.Notices {
 	return tui.Notices{Bell: ui.Bell, Note: ui.Notify, Status: ui.Status, Progress: ui.Progress}
 }
 
+// current is a copy of all that holds now.
+func (l *liveSettings) current() configuration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reload()
+	return l.config
+}
+
 // reload takes in a changed file. One that is broken leaves the last valid
 // values and is told of once, in the log.
 func (l *liveSettings) reload() {

@@ -70,25 +70,9 @@ func (a *app) demo(ctx context.Context, d demo) error {
 	if err != nil {
 		return err
 	}
-	git, err := exec.LookPath("git")
-	if err != nil {
-		return &fault{code: codeFailed, message: "demo: git is not installed", hint: "install git, the demo's site is under it"}
-	}
-	if err := d.prepare(); err != nil {
-		return err
-	}
-	if err := d.makeSite(ctx, git); err != nil {
-		return err
-	}
-	own := *settings
-	own.Store, own.Queue.Cap = d.store(), core.DefaultCap
-	p, closers, err := assemble(ctx, &own, a.more)
-	a.closers = append(a.closers, closers...)
-	if err != nil {
-		return err
-	}
 	quiet := !d.headless && a.noScreen() == ""
-	if err := a.runDemo(ctx, p, d, quiet); err != nil {
+	p, err := a.makeDemo(ctx, &d, settings, quiet)
+	if err != nil {
 		return err
 	}
 	if quiet {

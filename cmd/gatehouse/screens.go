@@ -20,7 +20,14 @@ func (a *app) openScreens(ctx context.Context) error {
 	if p.rehearsed {
 		return usage("rehearse with commands, such as gatehouse session show SESSION --as "+string(p.person), "no screens: they are for the person who runs them")
 	}
-	return a.runScreens(ctx, p, "")
+	begin := &firstRun{a: a, p: p, servers: localServers()}
+	if err := a.showScreens(ctx, p, "", begin); err != nil || begin.made == nil {
+		return err
+	}
+	if err := a.runScreens(ctx, begin.made, "the demo lies in "+begin.demo.dir); err != nil {
+		return err
+	}
+	return a.printDemo(ctx, begin.made, begin.demo)
 }
 
 // noScreen says why the terminal UI cannot be opened; "" where it can.
@@ -42,6 +49,11 @@ func (a *app) colourless() bool { return a.flags.noColor || os.Getenv("NO_COLOR"
 // runScreens shows the screens until the person leaves them. The note is their
 // first line at the bottom.
 func (a *app) runScreens(ctx context.Context, p *parts, note string) error {
+	return a.showScreens(ctx, p, note, nil)
+}
+
+// showScreens is runScreens with what an empty home begins with.
+func (a *app) showScreens(ctx context.Context, p *parts, note string, begin tui.FirstRun) error {
 	watch, err := p.store.Watch(ctx)
 	if err != nil {
 		return err
@@ -53,7 +65,7 @@ func (a *app) runScreens(ctx context.Context, p *parts, note string) error {
 	err = tui.Run(ctx, tui.Options{
 		Kernel: p.kernel, Authority: a.authority(p), Clock: systemClock{}, Watch: watch, Alive: p.alive.Alive, Theme: theme,
 		Log: p.log, Note: note, Runner: screenRunner{a, p}, Settings: p.settings.path, Notices: p.live.notices,
-		Folders: newMachineFolders(),
+		Folders: newMachineFolders(), FirstRun: begin,
 	})
 	if closed := watch.Close(); err == nil {
 		err = closed

@@ -54,10 +54,16 @@ func (r screenRunner) options(ctx context.Context, f runFlags, task string) (o a
 		o.Model, err = r.a.modelOf(f, turn)
 		return o, err
 	}
-	if c := r.p.settings; c.Provider == providerScript && c.source["provider"] == "default" {
+	c := r.p.live.current() // a model may have been chosen on the screen just now
+	if c.Provider == providerScript && c.source["provider"] == "default" {
 		return o, usage("set provider to openai, and openai.base_url and openai.model to what answers", "no model is configured")
 	}
 	o.Task = task
+	if c.Provider == providerOpenAI {
+		o.Source = sourceProvider + providerOpenAI
+		o.Model, err = openaiModel(&c)
+		return o, err
+	}
 	o.Model, o.Source, err = r.a.model(f)
 	return o, err
 }
