@@ -81,6 +81,7 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		call    *core.CallError
 		syntax  *core.JSONError
 		choice  *core.ChoiceError
+		kept    *core.NotRevertibleError
 		role    *core.RoleError
 		latched *core.LatchedError
 		wording *core.PredicateError
@@ -109,6 +110,8 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		return usage(hintJSON, "%s", syntax.Error())
 	case errors.As(err, &call):
 		return &fault{code: codeOfCall(call.Code), message: call.Text}
+	case errors.As(err, &kept):
+		return notRevertible(kept)
 	case errors.As(err, &choice):
 		return usage("see gatehouse queue show ID", "%s", choice.Error())
 	case errors.As(err, &wrong):

@@ -17,7 +17,7 @@ func (a *app) queueCommand() *cobra.Command {
 	return a.family(
 		"queue", "See what waits, and decide",
 		a.queueListCommand(), a.queueShowCommand(), a.queuePlanCommand(),
-		a.approveCommand(), a.rejectCommand(), a.settleCommand(), a.retryCommand(), a.answerCommand(),
+		a.approveCommand(), a.rejectCommand(), a.revertCommand(), a.settleCommand(), a.retryCommand(), a.answerCommand(),
 	)
 }
 

@@ -36,6 +36,8 @@ type actionObject struct {
 	Drift        core.Drift        `json:"drift"`
 	Retryable    bool              `json:"retryable"`
 	Revertible   bool              `json:"revertible"`
+	Reverts      core.ActionID     `json:"reverts"`     // 0 for what is no revert
+	RevertedBy   core.ActionID     `json:"reverted_by"` // 0 until one was applied
 	Irreversible bool              `json:"irreversible"`
 	CostsMoney   bool              `json:"costs_money"`
 	Risk         core.Risk         `json:"risk"`
@@ -83,7 +85,7 @@ func objectOfDetail(d core.Detail) actionObject {
 		Fields: list(draft.Fields), Base: []baseObject{}, Needs: []core.ActionID{}, After: []core.ActionID{}, Refs: []refObject{},
 		Provides: list(draft.Provides), Dependants: []core.ActionID{},
 		Drifted: x.Drift != core.DriftNone, Drift: x.Drift, Retryable: x.Retryable,
-		Revertible: draft.Revertible, Irreversible: draft.Irreversible, CostsMoney: draft.CostsMoney, Risk: x.Risk(),
+		Revertible: draft.Revertible, Reverts: x.Reverts, RevertedBy: revertedBy(d), Irreversible: draft.Irreversible, CostsMoney: draft.CostsMoney, Risk: x.Risk(),
 		Opened: d.Opened, Units: list(d.Observed), Digest: x.Digest.String(), Reason: x.Reason, Rule: x.Rule,
 		Caller: x.Caller, Turn: x.Caller.Turn, CreatedAt: jsonTime(x.CreatedAt), DecidedAt: jsonTime(x.DecidedAt),
 		DecidedBy: x.DecidedBy, DecidedHow: x.DecidedHow, Result: x.Result, Created: list(x.Created),
@@ -159,6 +161,9 @@ func (a *app) printDetail(d core.Detail) error {
 	for _, dependant := range d.Dependants {
 		add("needed by", fmt.Sprintf("%d (%s)", dependant.Action, dependant.State))
 	}
+	for _, row := range revertRows(d) {
+		add(row[0], row[1])
+	}
 	for _, b := range d.Base {
 		add("made on", baseWords(b))
 	}
@@ -176,6 +181,7 @@ func (a *app) printDetail(d core.Detail) error {
 	if err := pairs(a.out, "  ", rows...); err != nil {
 		return err
 	}
+	a.printSides(x)
 	for _, f := range x.Draft.Fields {
 		a.printField(f)
 	}
