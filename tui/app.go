@@ -54,6 +54,7 @@ type app struct {
 	clock    core.Clock
 	watch    Watcher
 	runner   Runner
+	skills   Skills
 	settings string // the file of the settings, clean
 	alive    func(core.ProcessID) bool
 	log      *slog.Logger
@@ -61,18 +62,19 @@ type app struct {
 	bytes    byteFields
 	keys     *keyTable
 
-	size   rect
-	stack  []view // the screen, then what lies over it
-	queue  *queue
-	list   *sessions
-	script *transcript
-	step   *stepView
-	plan   *planView
-	sheet  *sheet
-	help   *help
-	finder *palette
-	views  []view
-	tabs   []tab // the screens that a digit shows
+	size    rect
+	stack   []view // the screen, then what lies over it
+	queue   *queue
+	list    *sessions
+	script  *transcript
+	step    *stepView
+	plan    *planView
+	sheet   *sheet
+	help    *help
+	finder  *palette
+	preview *slashPreview
+	views   []view
+	tabs    []tab // the screens that a digit shows
 
 	observed *observed
 	unit     *unitView
@@ -130,7 +132,8 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	a.queue, a.list, a.script, a.step = newQueue(a, o.Session), newSessions(a), newTranscript(a), newStepView(a)
 	a.observed, a.unit = newObserved(a), newUnitView(a)
 	a.plan, a.sheet, a.help, a.finder = newPlanView(a), newSheet(a), newHelp(a), newPalette(a)
-	a.views = []view{a.queue, a.list, a.script, a.step, a.observed, a.unit, a.plan, a.sheet, a.help, a.finder}
+	a.skills, a.preview = o.Skills, newSlashPreview(a)
+	a.views = []view{a.queue, a.list, a.script, a.step, a.observed, a.unit, a.plan, a.sheet, a.help, a.finder, a.preview}
 	a.notices = newNotices(a, o.Notices)
 	a.picker, a.proposal, a.places = newPicker(a), newProposalView(a), newConnections(a)
 	a.first = newBeginning(a, o.FirstRun)

@@ -32,19 +32,23 @@ func (v *transcript) writeCommands() []*command {
 		},
 		{
 			name: "composer.rub-out", at: writes, keys: []string{"backspace"}, title: "rub out", tag: "Agent",
-			about: "take the character before the cursor away", run: func() term.Cmd { v.comp.rubOut(); return nil },
+			about: "take the character before the cursor away", run: func() term.Cmd { v.comp.rubOut(); return v.changed() },
 		},
 		{
 			name: "composer.up", at: writes, keys: []string{"up"}, title: "up", tag: "Agent", navigates: true,
-			about: "line above, then what was sent before", run: func() term.Cmd { v.comp.vertical(-1); return nil },
+			about: "line above, then what was sent before", run: func() term.Cmd { return v.vertical(-1) },
 		},
 		{
 			name: "composer.down", at: writes, keys: []string{"down"}, title: "down", tag: "Agent", navigates: true,
-			about: "line below, then what was sent after", run: func() term.Cmd { v.comp.vertical(1); return nil },
+			about: "line below, then what was sent after", run: func() term.Cmd { return v.vertical(1) },
 		},
 		{
-			name: "composer.leave", at: writes, keys: []string{"esc", "tab"}, title: "leave", tag: "Agent", navigates: true, footer: 4,
+			name: "composer.leave", at: writes, keys: []string{"esc"}, title: "leave", tag: "Agent", navigates: true, footer: 4,
 			about: "leave what is being written; it is kept, and the turn goes on", run: func() term.Cmd { v.comp.focused = false; return nil },
+		},
+		{
+			name: "composer.complete", at: writes, keys: []string{"tab"}, title: "complete", tag: "Agent", navigates: true,
+			about: "write the chosen command out; else leave what is being written", run: v.completeOrLeave,
 		},
 	}
 }
@@ -57,7 +61,16 @@ func (v *transcript) typed() *input {
 	return &v.comp.rows[v.comp.at]
 }
 
-func (v *transcript) changed() term.Cmd { return nil }
+func (v *transcript) changed() term.Cmd { return v.slashTyped() }
+
+// vertical chooses among the commands that are listed, else goes among the
+// lines.
+func (v *transcript) vertical(by int) term.Cmd {
+	if !v.slashMove(by) {
+		v.comp.vertical(by)
+	}
+	return nil
+}
 
 // pasted takes text in, lines and all; it never sends.
 func (v *transcript) pasted(s string) { v.comp.insert(s) }

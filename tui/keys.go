@@ -49,13 +49,13 @@ func screens() []place {
 }
 
 func everywhere() []place {
-	return append(screens(), atFilter, atObservedFilter, atComposer, atHelp, atPlan, atRunning, atOutcome, atSheet, atPalette, atPick, atProposal)
+	return append(screens(), atFilter, atObservedFilter, atComposer, atHelp, atPlan, atRunning, atOutcome, atSheet, atPalette, atPick, atProposal, atPreview)
 }
 
 // dialog reports a place that a person entered on purpose, that holds what it
 // is about, and that drops keys for a moment after it opens.
 func (p place) dialog() bool {
-	return p == atPlan || p == atRunning || p == atSheet || p == atPalette || p == atPick || p == atProposal
+	return p == atPlan || p == atRunning || p == atSheet || p == atPalette || p == atPick || p == atProposal || p == atPreview
 }
 
 // command is one thing that keys do. Dispatch, footer, help and palette come from the

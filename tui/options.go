@@ -61,6 +61,7 @@ type Options struct {
 	Runner    Runner                    // nil: agents are looked at alone
 	Folders   Folders                   // nil: no folder can be connected from here
 	FirstRun  FirstRun                  // nil: an empty home opens with its empty queue
+	Skills    Skills                    // nil: a slash begins no command
 	Theme     ThemeName
 	Keys      []KeyChange
 	Log       *slog.Logger

@@ -26,6 +26,7 @@ type transcript struct {
 
 	runs   map[core.SessionID]*liveTurn // turns of this process
 	places map[entryKey]int             // of the entries
+	slash  slash
 	comp   composer
 	drawn  int  // rows drawn, for tests that count work
 	follow bool // the end stays in sight
@@ -127,6 +128,12 @@ func (v *transcript) update(msg term.Msg) term.Cmd {
 			v.spent = msg.spent
 		}
 		v.a.fail(msg.err)
+	case offersMsg:
+		v.offered(msg)
+	case invokedMsg:
+		return v.invoked(msg)
+	case takenMsg:
+		return v.taken(msg)
 	case saidMsg:
 		if l := v.runs[msg.session]; l != nil && msg.err != nil {
 			l.waiting = slices.DeleteFunc(l.waiting, func(s string) bool { return s == msg.text })
@@ -228,7 +235,7 @@ func (v *transcript) writing() int {
 	if v.a.runner == nil {
 		return 0
 	}
-	return 1 + len(v.nextRows(v.a.size.w)) + min(len(v.comp.rows), composerRows)
+	return 1 + len(v.nextRows(v.a.size.w)) + min(len(v.matching()), slashRows) + min(len(v.comp.rows), composerRows)
 }
 
 func (v *transcript) room() rect {

@@ -238,5 +238,6 @@ func (v *transcript) drawWriting(width int) []string {
 	if v.question() != nil {
 		hint = "i answers the question"
 	}
+	lines = append(lines, v.slashLines(width)...)
 	return append(lines, v.comp.draw(t, width, hint)...)
 }

@@ -301,21 +301,33 @@ func (v *transcript) turnEnded(msg turnEndedMsg) term.Cmd {
 
 // send gives what was written to the agent, or to its question.
 func (v *transcript) send(kind core.MessageKind) term.Cmd {
-	typed, l := v.comp.text(), v.live()
+	typed := v.comp.text()
 	if q := v.question(); q != nil {
 		return v.answer(*q, typed)
 	}
 	if strings.TrimSpace(typed) == "" {
 		return nil
 	}
-	v.comp.sent(typed)
-	if l == nil {
-		return v.start(typed)
+	text, cmd, done := v.slashed(typed, kind)
+	if done {
+		return cmd
 	}
-	l.waiting = append(l.waiting, typed)
+	return v.deliver(kind, text, typed)
+}
+
+// deliver sends a text that was typed so, or as a command.
+func (v *transcript) deliver(kind core.MessageKind, text, typed string) term.Cmd {
+	v.comp.sent(typed)
+	l := v.live()
+	if l == nil {
+		cmd := v.start(text)
+		v.live().task = typed // what comes back into the composer if nothing begins
+		return cmd
+	}
+	l.waiting = append(l.waiting, text)
 	v.keepEnd()
 	ctx, runner, session := v.a.ctx, v.a.runner, l.session
-	return v.a.work(func() term.Msg { return saidMsg{session, typed, runner.Say(ctx, session, typed, kind)} })
+	return v.a.work(func() term.Msg { return saidMsg{session, text, runner.Say(ctx, session, text, kind)} })
 }
 
 func (v *transcript) answer(q core.Question, typed string) term.Cmd {
