@@ -159,11 +159,12 @@ func (l *connectionLane) gate(ctx context.Context, call *callInProgress, a Actio
 	if err := l.k.checkIntent(ctx, p); err != nil {
 		return l.refused(ctx, call, err)
 	}
-	_, err := l.k.egress.Ask(ctx, EgressRequest{
-		Sink: "apply", Session: a.Session, Destination: call.connection.Service, Bytes: len(a.Draft.Payload),
+	_, err := l.k.permit(ctx, EgressRequest{
+		Sink: SinkApply, Session: a.Session, Caller: a.Caller, Destination: call.connection.Service, Bytes: len(a.Draft.Payload),
+		Local: l.k.local(call.connection.Kind), Latched: call.session.Latched, Digest: a.Digest.String(),
 	})
 	if err != nil {
-		return held(OutcomeSkipped, "refused by the egress policy: %s", cleanReason(err.Error()))
+		return held(OutcomeSkipped, "%s", cleanReason(err.Error()))
 	}
 	return nil
 }

@@ -260,25 +260,6 @@ type Alive interface {
 	Alive(ProcessID) bool
 }
 
-// Egress is asked before anything leaves (E1). The answer names the rule that gave it.
-type Egress interface {
-	Ask(ctx context.Context, request EgressRequest) (rule string, err error)
-}
-
-// EgressRequest is what a sink says of what is about to leave.
-type EgressRequest struct {
-	Sink        string // "apply", "model", "read", …
-	Session     SessionID
-	Destination string
-	Bytes       int
-}
-
-// AllowAll is the egress policy until one is configured.
-type AllowAll struct{}
-
-// Ask allows.
-func (AllowAll) Ask(context.Context, EgressRequest) (string, error) { return "allow-all", nil }
-
 // Fault is asked at every named point of a change; an error there is what a failure at that point would be.
 // The program passes NoFault; tests pass one that fails or kills the process (design: faults are passed in).
 type Fault interface{ At(FaultPoint) error }

@@ -178,8 +178,9 @@ func (k *Kernel) gateIntent(ctx context.Context, c *callInProgress, look *lookah
 	p.Found = c.labelled(look.intent.Units)
 	err := k.checkIntent(ctx, p)
 	if err == nil {
-		_, err = k.egress.Ask(ctx, EgressRequest{
-			Sink: "read", Session: c.session.ID, Destination: c.connection.Service, Bytes: len(c.args),
+		_, err = k.permit(ctx, EgressRequest{
+			Sink: SinkRead, Session: c.session.ID, Caller: c.caller, Destination: c.connection.Service, Bytes: len(c.args),
+			Local: k.local(c.connection.Kind), Latched: c.session.Latched,
 		})
 	}
 	if err == nil {

@@ -10,11 +10,14 @@ import (
 // ErrContextFull says that a model takes no request as long as this one.
 var ErrContextFull = errors.New("the conversation no longer fits the model's context")
 
+// DestinationLocal is the destination of a model on this machine.
+const DestinationLocal = "local"
+
 // Model is a provider of responses. It is asked through Kernel.AskModel, which asks the egress policy first.
 type Model interface {
 	// Name is the provider and model, one clean line; actions and the record carry it.
 	Name() string
-	// Destination is what the egress policy is asked about: a host, or "local" for one on this machine.
+	// Destination is what the egress policy is asked about: a host, or DestinationLocal for one on this machine.
 	Destination() string
 	// Complete gives the next response. OnDelta is called on the same goroutine with text as it arrives, and may be nil.
 	// It ends soon after the context does. Any error leaves the turn failed, to be continued; one that is ErrContextFull
@@ -93,9 +96,12 @@ func (k *Kernel) AskModel(ctx context.Context, lease Lease, m Model, r Request, 
 	if err != nil {
 		return Response{}, err
 	}
-	rule, err := k.egress.Ask(ctx, EgressRequest{Sink: "model", Session: r.Session, Destination: m.Destination(), Bytes: r.bytes()})
+	rule, err := k.permit(ctx, EgressRequest{
+		Sink: SinkModel, Session: r.Session, Destination: m.Destination(), Host: m.Destination(),
+		Local: m.Destination() == DestinationLocal, Bytes: r.bytes(),
+	})
 	if err != nil {
-		return Response{}, &ModelError{Model: m.Name(), Err: fmt.Errorf("egress: %w", err)}
+		return Response{}, &ModelError{Model: m.Name(), Err: err}
 	}
 	spending := Spending{Session: r.Session, Turn: r.Turn, Step: r.Step, Model: m.Name(), At: k.clock.Now()}
 	err = k.store.Write(ctx, func(tx Tx) error {

@@ -1,0 +1,102 @@
+package core
+
+import "context"
+
+// Egress is the policy over what leaves: every sink asks it, once per use, before anything goes (sharing E1).
+type Egress interface {
+	Decide(ctx context.Context, request EgressRequest) EgressVerdict
+}
+
+// EgressSink is a way in which something leaves.
+type EgressSink string
+
+// The sinks.
+const (
+	SinkFetch     EgressSink = "fetch"  // of the web
+	SinkModel     EgressSink = "model"  // a request to a model
+	SinkRead      EgressSink = "read"   // the arguments of a read
+	SinkApply     EgressSink = "apply"  // an effect
+	SinkMCP       EgressSink = "mcp"    // a result to an agent outside
+	SinkExport    EgressSink = "export" // a session file
+	SinkBlueprint EgressSink = "blueprint"
+	SinkSync      EgressSink = "sync" // of skills
+	SinkClipboard EgressSink = "clipboard"
+	SinkNote      EgressSink = "note" // a desktop notification
+	SinkFile      EgressSink = "file" // written outside the store
+)
+
+// EgressDecision is what becomes of it. The zero value is no decision, and nothing leaves on it.
+type EgressDecision string
+
+// The decisions.
+const (
+	EgressAllow EgressDecision = "allow"
+	EgressAsk   EgressDecision = "ask" // a question to the person (kernel R32)
+	EgressDeny  EgressDecision = "deny"
+)
+
+// EgressRequest is what is known of what is about to leave. The kernel fills in what it knows of the session.
+type EgressRequest struct {
+	Sink        EgressSink
+	Session     SessionID
+	Caller      Caller
+	Destination string // as the record names it: a service, a host, a file
+	Host        string // where it goes over a network; empty where it does not
+	Local       bool   // it stays on this machine
+	Audience    []PersonID
+	Units       []Unit   // in context
+	Labels      []string // of those, sorted; LabelOwnerOnly among them
+	Latched     bool
+	Known       bool     // a person allowed this sink and host in this session before
+	Matches     []string // values from labelled units that the payload holds
+	Bytes       int
+	Digest      string // of the payload
+}
+
+// EgressVerdict is an answer, with the rule that gave it.
+type EgressVerdict struct {
+	Decision EgressDecision
+	Rule     string
+	Why      string // one line, where the rule alone does not say it
+}
+
+// AllowAll is the egress policy until one is configured.
+type AllowAll struct{}
+
+// Decide allows.
+func (AllowAll) Decide(context.Context, EgressRequest) EgressVerdict {
+	return EgressVerdict{Decision: EgressAllow, Rule: "allow-all"}
+}
+
+// EgressError is something that did not leave.
+type EgressError struct {
+	Sink        EgressSink
+	Destination string
+	Verdict     EgressVerdict
+}
+
+func (e *EgressError) Error() string {
+	why := "egress rule " + e.Verdict.Rule
+	if e.Verdict.Why != "" {
+		why += ": " + e.Verdict.Why
+	}
+	if e.Verdict.Decision == EgressAsk {
+		return string(e.Sink) + " to " + e.Destination + ": waits for a person, " + why
+	}
+	return string(e.Sink) + " to " + e.Destination + ": refused, " + why
+}
+
+// permit asks the policy; anything but allow is an *EgressError.
+func (k *Kernel) permit(ctx context.Context, r EgressRequest) (rule string, err error) {
+	verdict := k.egress.Decide(ctx, r)
+	if verdict.Decision != EgressAllow {
+		return verdict.Rule, &EgressError{Sink: r.Sink, Destination: r.Destination, Verdict: verdict}
+	}
+	return verdict.Rule, nil
+}
+
+// local reports that nothing that a kind of driver does leaves this machine.
+func (k *Kernel) local(kind string) bool {
+	g, known := k.gatekeepers[kind]
+	return known && g.Manifest().Local
+}
