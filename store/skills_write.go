@@ -107,8 +107,8 @@ func (t *tx) keyIsFree(key int64) (bool, error) {
 	return taken == 0, err
 }
 
-// writable refuses to change by hand what the next import would change back.
-func writable(c SkillCollection) error {
+// Writable refuses to change by hand what the next import would change back.
+func (c SkillCollection) Writable() error {
 	if c.Source.Kind == skills.SourceWritten {
 		return nil
 	}
@@ -120,7 +120,7 @@ func writable(c SkillCollection) error {
 
 // Publish puts a document into a collection, in place of one with the same path.
 func (s SkillTx) Publish(c SkillCollection, d skills.Document) error {
-	if err := writable(c); err != nil {
+	if err := c.Writable(); err != nil {
 		return err
 	}
 	if d.Author == "" {
@@ -131,7 +131,7 @@ func (s SkillTx) Publish(c SkillCollection, d skills.Document) error {
 
 // Remove takes a document out of its collection.
 func (s SkillTx) Remove(c SkillCollection, path string) error {
-	if err := writable(c); err != nil {
+	if err := c.Writable(); err != nil {
 		return err
 	}
 	number, err := s.t.numberOf(c, path)

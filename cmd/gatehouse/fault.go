@@ -11,6 +11,7 @@ import (
 	"gatehouse/core"
 	"gatehouse/core/text"
 	"gatehouse/gatekeepers/model/script"
+	"gatehouse/skills"
 	"gatehouse/store"
 )
 
@@ -88,6 +89,8 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		moved   *core.RuleMovedError
 		wrong   *script.Fault
 		path    *fs.PathError
+		skill   *skills.RefusedError
+		busy    *store.ImportingError
 	)
 	switch {
 	case errors.As(err, &f):
@@ -116,6 +119,10 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		return usage("see gatehouse queue show ID", "%s", choice.Error())
 	case errors.As(err, &wrong):
 		return invalidFile("", "%s", wrong)
+	case errors.As(err, &skill):
+		return &fault{code: codeOfRefusal(skill.Code), message: skill.Text, hint: skill.Hint}
+	case errors.As(err, &busy):
+		return &fault{code: codeFailed, message: busy.Error(), hint: "wait until that is done"}
 	case errors.Is(err, core.ErrNameTaken):
 		return &fault{code: codeFailed, message: err.Error(), hint: "choose another name"}
 	case errors.Is(err, core.ErrForeignFile):
@@ -144,6 +151,18 @@ func codeOfCall(code string) faultCode {
 		return codeNotFound
 	default:
 		return codeFailed
+	}
+}
+
+// codeOfRefusal places the refusals of the skill library among ours.
+func codeOfRefusal(code skills.RefusalCode) faultCode {
+	switch code {
+	case skills.CodeNotFound:
+		return codeNotFound
+	case skills.CodeTooLarge, skills.CodeSkillTooLarge:
+		return codeInvalidFile
+	default:
+		return codeUsage
 	}
 }
 
