@@ -34,6 +34,8 @@ type SessionSummary struct {
 	WaitingFor string // what a person would do next, one line; empty when nothing waits
 	Pending    int    // actions pending or claimed
 	Units      int    // size of the observation set
+	People     int    // who was given a role beside the owner, whether or not it counts now
+	Cost       Cost   // what its models took
 }
 
 // Connection is a person's account with credentials for one service. Credentials are never in it.

@@ -67,13 +67,15 @@ func (v *view) Summaries(id core.SessionID) ([]core.SessionSummary, error) {
 	err := v.l.each(v.ctx, `SELECT `+sessionColumns+`,
 		(SELECT coalesce(sum(actions), 0) FROM waiting WHERE waiting.session = session.id),
 		(SELECT count(*) FROM item WHERE open = 1 AND item.session = session.id AND kind = 'question'),
-		(SELECT count(*) FROM observation WHERE observation.session = session.id), `+turnStanding+`
+		(SELECT count(*) FROM observation WHERE observation.session = session.id),
+		(SELECT count(DISTINCT person) FROM role_grant WHERE role_grant.session = session.id),
+		(SELECT coalesce(sum(cost), 0) FROM spending WHERE spending.session = session.id), `+turnStanding+`
 		FROM session WHERE ?1 = '' OR id = ?1 ORDER BY seq DESC`, []any{id},
 		func(row scanner) error {
 			var s core.SessionSummary
 			var questions int
 			var last standing
-			if err := scanSession(row, &s.Session, append([]any{&s.Pending, &questions, &s.Units}, last.dest()...)...); err != nil {
+			if err := scanSession(row, &s.Session, append([]any{&s.Pending, &questions, &s.Units, &s.People, &s.Cost}, last.dest()...)...); err != nil {
 				return err
 			}
 			s.State, s.WaitingFor = waiting(s.Pending, questions)

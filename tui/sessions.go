@@ -157,7 +157,7 @@ func (s *sessions) draw(r rect) []string {
 			t.spans(r.w, span{rolePlain, "   There is no session yet."}), spaces(r.w),
 			t.spans(r.w, span{roleMuted, "   gatehouse session new NAME makes one; gatehouse demo shows one at work."})), r)
 	}
-	lines = append(lines, t.spans(r.w, span{roleMuted, sessionColumns(r.w, "name", "state", "pending", "units", "changed", "waits for")}))
+	lines = append(lines, t.spans(r.w, span{roleMuted, sessionColumns(r.w, "name", "state", "pending", "units", "people", "cost", "changed", "waits for")}))
 	room := r.h - len(lines)
 	if s.at < s.top {
 		s.top = s.at
@@ -177,7 +177,7 @@ func (s *sessions) drawSession(one core.SessionSummary, width int, cursor bool) 
 		state += " · latched"
 	}
 	line := sessionColumns(width, one.Name, state, thousands(one.Pending), thousands(one.Units),
-		age(s.a.now(), one.UpdatedAt), one.WaitingFor)
+		peopleWord(one.People), costWord(one.Cost), age(s.a.now(), one.UpdatedAt), one.WaitingFor)
 	r := rolePlain
 	if cursor {
 		r = roleCursor
@@ -185,13 +185,31 @@ func (s *sessions) drawSession(one core.SessionSummary, width int, cursor bool) 
 	return s.a.theme.spans(width, span{roleAccent, flag(cursor, "▸")}, span{r, cut(line, 1, width)})
 }
 
+// peopleWord counts the people of a session, its owner among them.
+func peopleWord(others int) string {
+	if others == 0 {
+		return "you"
+	}
+	return "you+" + thousands(others)
+}
+
+func costWord(c core.Cost) string {
+	if c == 0 {
+		return "–"
+	}
+	return c.String()
+}
+
 // sessionColumns lines the columns up; a narrow screen has fewer.
-func sessionColumns(width int, name, state, pending, units, changed, waits string) string {
+func sessionColumns(width int, name, state, pending, units, people, cost, changed, waits string) string {
 	nameWidth := 22
 	if width >= 100 {
 		nameWidth = 30
 	}
 	line := "   " + pad(name, nameWidth) + "  " + pad(state, 17) + right(pending, 8) + right(units, 7)
+	if width >= 100 {
+		line += right(people, 9) + right(cost, 9)
+	}
 	if columns(line)+9 <= width {
 		line += right(changed, 9)
 	}

@@ -159,7 +159,7 @@ func (v *unitView) describe(w int) []line {
 		labels += ": only the owner of a session may ever see it, and reading it latched the session"
 	}
 	pair(labelled, "labels", or(labels, "none"))
-	pair(roleMuted, "people", "only the owner of each session, while nobody else has a role in it")
+	pair(roleMuted, "people", "the owner of each session, and who has a role in it: gatehouse session people SESSION")
 	for i, s := range u.seen {
 		name := ""
 		if i == 0 {
