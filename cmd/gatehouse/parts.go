@@ -31,6 +31,7 @@ type parts struct {
 	settings *configuration
 	live     *liveSettings
 	store    *store.DB
+	library  libraryParts
 	kernel   *core.Kernel
 	alive    core.Alive
 	person   core.PersonID // who runs this process, or whom it rehearses
@@ -96,6 +97,9 @@ func assemble(ctx context.Context, c *configuration, more additions) (p *parts, 
 	}
 	p.alive, closers = processes, append(closers, processes.Close)
 	p.live = followed(c, log)
+	if p.library, err = openLibrary(ctx, p.store); err != nil {
+		return nil, closers, err
+	}
 	p.kernel, err = core.New(core.Options{
 		Store: p.store, Gatekeepers: gatekeepers(c, p, more), Clock: systemClock{}, Rand: rand.Reader, Alive: processes,
 		Fault: more.fault, Budgets: c.budgets(), Predicates: predicate.Compiler{}, Log: log, Settings: p.live.now,
@@ -118,7 +122,7 @@ func gatekeepers(c *configuration, p *parts, more additions) []core.Gatekeeper {
 	}
 	drivers := []core.Gatekeeper{files.New(files.Options{
 		Host: host, User: p.person, Protected: protected(c, p.store.Path()), Git: git, Fault: more.fault,
-	})}
+	}), p.library.driver}
 	if more.gatekeepers != nil {
 		drivers = append(drivers, more.gatekeepers()...)
 	}

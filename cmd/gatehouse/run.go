@@ -34,6 +34,7 @@ type runFlags struct {
 	provider string
 	script   string
 	onDenial string
+	yes      bool
 	again    bool
 	stop     bool
 }
@@ -50,9 +51,13 @@ from standard input. Without --session it makes a session.
 The turn ends by itself, at a limit, or with Ctrl-C. It is suspended when the agent
 waits for a decision or an answer: decide, then go on with --continue. A turn whose
 process was killed is continued the same way. A task for a session in which an agent
-works already is told to it at its next step.`,
+works already is told to it at its next step.
+
+A task that begins with /NAME calls a skill: what it becomes is shown first, and at
+a terminal you are asked. Begin with // to send a text that starts with a slash.`,
 		Example: `  gatehouse run --bind SITE=./site "add a page about opening hours"
   gatehouse run -s site-refresh --script refresh.yaml
+  gatehouse run -s site-refresh "/release-notes 1.4"
   gatehouse run -s site-refresh --continue
   gatehouse run -s site-refresh --stop`,
 		Args: func(_ *cobra.Command, args []string) error { return f.check(args) },
@@ -73,6 +78,7 @@ works already is told to it at its next step.`,
 	flags.StringVar(&f.provider, "provider", "", "the `PROVIDER` of the model: openai or script")
 	flags.StringVar(&f.script, "script", "", "play this script `FILE` instead of asking a model")
 	flags.StringVar(&f.onDenial, "on-denial", string(core.DenialResume), "what a rejection does to a waiting turn: resume or end")
+	flags.BoolVar(&f.yes, "yes", false, "send what a skill becomes without asking")
 	flags.BoolVar(&f.again, "continue", false, "go on with the open turn of the session")
 	flags.BoolVar(&f.stop, "stop", false, "stop the open turn of the session")
 	return c
@@ -126,8 +132,20 @@ func (a *app) runTask(ctx context.Context, f runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	task, called, err := a.slashTask(ctx, p, task)
+	if err == nil && called != nil {
+		err = a.showInvocation(ctx, called, f.yes)
+	}
+	if err != nil {
+		return err
+	}
 	if f.session, err = a.runSession(ctx, p, f); err != nil {
 		return err
+	}
+	if called != nil {
+		if task, err = (slashes{p}).Take(ctx, core.SessionID(f.session), *called); err != nil {
+			return err
+		}
 	}
 	report, err := agent.Run(ctx, a.runOptions(p, f, agent.Options{Model: model, Source: source, Task: task}))
 	var held *core.TurnHeldError

@@ -7,6 +7,7 @@ import (
 
 	"gatehouse/core"
 	"gatehouse/core/agent"
+	"gatehouse/skills"
 )
 
 // screenRunner runs the agents of the screens, with the model that the
@@ -80,4 +81,18 @@ func (r screenRunner) Steps() int {
 		return n
 	}
 	return core.DefaultTurnSteps
+}
+
+// screenSkills are the slash commands of the screens, which say what to do on
+// the same line.
+type screenSkills struct{ slashes }
+
+// Take reads what was shown into the session, through the gate.
+func (s screenSkills) Take(ctx context.Context, session core.SessionID, i skills.Invocation) (string, error) {
+	text, err := s.slashes.Take(ctx, session, i)
+	var wrong *fault
+	if errors.As(err, &wrong) && wrong.hint != "" {
+		err = fmt.Errorf("%s; %s", wrong.message, wrong.hint)
+	}
+	return text, err
 }

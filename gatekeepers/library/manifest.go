@@ -17,7 +17,7 @@ const (
 
 func manifest() core.Manifest {
 	return core.Manifest{
-		Kind: Kind, About: "The skill library: collections of documents that people publish.",
+		Kind: Kind, About: "the skill library: collections of documents that people publish",
 		Forms:      []string{scheme, scheme + narrowing + "ID"},
 		Operations: operations(), Observers: core.StrategyVisibility, Local: true,
 	}

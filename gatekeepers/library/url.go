@@ -8,6 +8,15 @@ import (
 	"gatehouse/skills"
 )
 
+// Whole is the binding URL of the whole library.
+const Whole = scheme
+
+// Reaches reports that a binding URL lets a collection be read.
+func Reaches(url string, id skills.CollectionID) bool {
+	p, err := parsePlace(url)
+	return err == nil && (p.collection == "" || p.collection == id)
+}
+
 const (
 	scheme     = "library:///"
 	narrowing  = "#collection="
