@@ -143,7 +143,7 @@ func (c *carrier) begin(ctx context.Context, plan *Plan, o ConfirmOptions) error
 			return err
 		}
 		return tx.Append(Entry{
-			At: now, Type: EventPlan, Actor: string(c.by.Person), Authority: c.by.String(), Subject: "plan " + string(plan.ID),
+			At: now, Type: EventPlan, Actor: string(c.by.Person), Authority: c.by.String(), Subject: planSubject(plan.ID),
 			Detail: detail(map[string]any{
 				"items": len(plan.Items), "reject": plan.Count(EffectReject), "approve": plan.Count(EffectApply),
 				"unopened": o.Unopened, "never_opened": len(plan.NeverOpened),

@@ -231,10 +231,15 @@ type recordView interface {
 // RecordQuery picks rows of the record. Zero fields pick everything.
 type RecordQuery struct {
 	Session SessionID
+	Turn    int // of the session; 0 is any
 	Types   []EventType
-	After   int64 // rows with a larger Seq
-	Before  int64 // rows with a smaller Seq, newest first, if not zero
-	Limit   int   // 0 is 1,000
+	Subject string   // exactly, such as "action 12"
+	Who     string   // part of the actor, in any case of ASCII letters
+	Words   []string // each is somewhere in the row, in any case of ASCII letters; not in its time, its number or a hash of the chain
+	After   int64    // rows with a larger Seq
+	UpTo    int64    // rows with this Seq or a smaller one, if not zero; the order stays
+	Before  int64    // rows with a smaller Seq, newest first, if not zero
+	Limit   int      // 0 is 1,000
 }
 
 // DraftedDecision is a decision on a row that nobody has carried out yet (T1). It is a person's own.

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -39,6 +41,39 @@ const (
 	EventLibrary    EventType = "library" // a person published, imported, edited, deleted or pinned skills
 	EventRule       EventType = "rule"    // made or removed
 )
+
+// EventTypes lists them all.
+func EventTypes() []EventType {
+	return []EventType{
+		EventSession, EventBind, EventUnbind, EventConnect, EventDisconnect, EventRead, EventBlocked, EventSubmit, EventPlan,
+		EventDecision, EventClaim, EventOutcome, EventStrand, EventDrift, EventOpened, EventQuestion, EventAnswer, EventTurn,
+		EventEgress, EventKey,
+	}
+}
+
+// DecisionEvents are those in which a person decided something.
+func DecisionEvents() []EventType { return []EventType{EventPlan, EventDecision, EventAnswer} }
+
+// ParseEventTypes reads names of events, and decisions for all of DecisionEvents. The error names the first that is none,
+// with those there are.
+func ParseEventTypes(names []string) ([]EventType, error) {
+	var out []EventType
+	for _, name := range names {
+		switch {
+		case name == "decisions":
+			out = append(out, DecisionEvents()...)
+		case slices.Contains(EventTypes(), EventType(name)):
+			out = append(out, EventType(name))
+		default:
+			known := []string{"decisions"}
+			for _, t := range EventTypes() {
+				known = append(known, string(t))
+			}
+			return nil, fmt.Errorf("%q: not in the record; there are %s", name, strings.Join(known, ", "))
+		}
+	}
+	return out, nil
+}
 
 // Entry is a row of the record before it has a place in the chain. Subject names what it is about, such as "action 12".
 type Entry struct {

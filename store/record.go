@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"gatehouse/core"
 )
@@ -31,32 +30,55 @@ func (t *tx) Append(e core.Entry) error {
 
 // Rows implements core.View.
 func (v *view) Rows(q core.RecordQuery) ([]core.Row, error) {
-	where, args := []string{"seq > ?"}, []any{q.After}
-	if q.Session != "" {
-		where, args = append(where, "session = ?"), append(args, q.Session)
-	}
-	if len(q.Types) > 0 {
-		where = append(where, "type IN (?"+strings.Repeat(", ?", len(q.Types)-1)+")")
-		for _, typ := range q.Types {
-			args = append(args, typ)
-		}
-	}
-	order := "seq"
+	c, order := recordConditions(q), "seq"
 	if q.Before != 0 {
-		where, args, order = append(where, "seq < ?"), append(args, q.Before), "seq DESC"
+		c.add("seq < ?", q.Before)
+		order = "seq DESC"
 	}
 	limit := q.Limit
 	if limit <= 0 {
 		limit = 1000
 	}
 	var out []core.Row
-	err := v.l.each(v.ctx, `SELECT seq, blob, prev, hash FROM log WHERE `+strings.Join(where, " AND ")+` ORDER BY `+order+` LIMIT ?`,
-		append(args, limit), func(row scanner) error {
+	err := v.l.each(v.ctx, `SELECT seq, blob, prev, hash FROM log`+c.clause()+` ORDER BY `+order+` LIMIT ?`,
+		append(c.args, limit), func(row scanner) error {
 			r, err := scanRow(row)
 			out = append(out, r)
 			return err
 		})
 	return out, err
+}
+
+// searched is what words are looked for in: what a person reads of a row.
+const searched = `(type || ' ' || coalesce(session, '') || ' ' || coalesce(subject, '') || ' ' || coalesce(blob ->> '$.actor', '') || ' ' ||
+	coalesce(blob ->> '$.authority', '') || ' ' || coalesce(blob ->> '$.rule', '') || ' ' || coalesce(blob ->> '$.digest', '') || ' ' ||
+	coalesce(blob ->> '$.units', '') || ' ' || coalesce(blob ->> '$.detail', ''))`
+
+// recordConditions are those of a query, its order apart. Types and subjects have indexes; the rest is compared row by
+// row, so who asks for it bounds the places with After, UpTo or Before.
+func recordConditions(q core.RecordQuery) conditions {
+	var c conditions
+	c.add("seq > ?", q.After)
+	if q.UpTo != 0 {
+		c.add("seq <= ?", q.UpTo)
+	}
+	if q.Session != "" {
+		c.add("session = ?", q.Session)
+	}
+	in(&c, "type", q.Types)
+	if q.Subject != "" {
+		c.add("subject = ?", q.Subject)
+	}
+	if q.Turn != 0 {
+		c.add("blob ->> '$.turn' = ?", q.Turn)
+	}
+	if q.Who != "" {
+		c.add(`blob ->> '$.actor' LIKE ? ESCAPE '\'`, like(q.Who))
+	}
+	for _, w := range q.Words {
+		c.add(searched+` LIKE ? ESCAPE '\'`, like(w))
+	}
+	return c
 }
 
 func scanRow(row scanner) (core.Row, error) {

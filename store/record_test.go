@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"gatehouse/core"
@@ -146,5 +147,84 @@ func TestRowsByPlaceSessionAndType(t *testing.T) {
 				return err
 			})
 		})
+	}
+}
+
+func TestRowsByWhatTheyHold(t *testing.T) {
+	db := openNew(t)
+	write(t, db, func(tx core.Tx) error {
+		for _, e := range []core.Entry{
+			{Type: core.EventTurn, Session: "s1", Turn: 1, Actor: "agent scout", Subject: "turn 1"},
+			{Type: core.EventRead, Session: "s1", Turn: 1, Actor: "agent scout", Subject: "SITE.list", Units: []core.Unit{{Service: "files", Name: "Docs_A"}}},
+			{Type: core.EventSubmit, Session: "s1", Turn: 1, Actor: "agent scout", Subject: "action 1", Detail: []byte(`{"kind":"edit"}`)},
+			{Type: core.EventEgress, Session: "s1", Turn: 2, Actor: "agent scout", Subject: "model m", Rule: "allow-all"},
+			{Type: core.EventSubmit, Session: "s2", Turn: 2, Actor: "mcp writer", Subject: "action 11"},
+			{Type: core.EventDecision, Session: "s1", Turn: 1, Actor: "alice", Authority: "alice by terminal", Subject: "action 1", Digest: "sha256:abc"},
+		} {
+			e.At = noon
+			if err := tx.Append(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for name, c := range map[string]struct {
+		query core.RecordQuery
+		want  []int64
+	}{
+		"subject is exact":         {core.RecordQuery{Subject: "action 1"}, []int64{3, 6}},
+		"subject, newest first":    {core.RecordQuery{Subject: "action 1", Before: 100}, []int64{6, 3}},
+		"who":                      {core.RecordQuery{Who: "SCOUT"}, []int64{1, 2, 3, 4}},
+		"who is not the authority": {core.RecordQuery{Who: "terminal"}, nil},
+		"turn":                     {core.RecordQuery{Turn: 2}, []int64{4, 5}},
+		"turn of a session":        {core.RecordQuery{Turn: 2, Session: "s1"}, []int64{4}},
+		"word in the subject":      {core.RecordQuery{Words: []string{"site"}}, []int64{2}},
+		"word in a unit":           {core.RecordQuery{Words: []string{"docs_a"}}, []int64{2}},
+		"a sign is no joker":       {core.RecordQuery{Words: []string{"doc%a"}}, nil},
+		"nor is a line":            {core.RecordQuery{Words: []string{"doc__a"}}, nil},
+		"word in the detail":       {core.RecordQuery{Words: []string{"edit"}}, []int64{3}},
+		"word in the rule":         {core.RecordQuery{Words: []string{"allow"}}, []int64{4}},
+		"word in the digest":       {core.RecordQuery{Words: []string{"abc"}}, []int64{6}},
+		"word in the type":         {core.RecordQuery{Words: []string{"egre"}}, []int64{4}},
+		"all words":                {core.RecordQuery{Words: []string{"action", "scout"}}, []int64{3}},
+		"up to":                    {core.RecordQuery{After: 1, UpTo: 3}, []int64{2, 3}},
+		"up to, of a type":         {core.RecordQuery{UpTo: 4, Types: []core.EventType{core.EventSubmit}}, []int64{3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			read(t, db, func(v core.View) error {
+				rows, err := v.Rows(c.query)
+				var got []int64
+				for _, r := range rows {
+					got = append(got, r.Seq)
+				}
+				if fmt.Sprint(got) != fmt.Sprint(c.want) {
+					t.Errorf("got %v, want %v", got, c.want)
+				}
+				return err
+			})
+		})
+	}
+}
+
+// Rare rows are found without reading the rest.
+func TestRowsOfATypeOrSubjectAreFoundByAnIndex(t *testing.T) {
+	db := openNew(t)
+	for query, index := range map[string]string{
+		`SELECT seq FROM log WHERE seq > 5 AND type IN ('egress') ORDER BY seq DESC LIMIT 9`:             "log_type",
+		`SELECT seq FROM log WHERE seq > 5 AND session = 's1' AND subject = 'x' ORDER BY seq LIMIT 1000`: "log_subject",
+	} {
+		found := false
+		read(t, db, func(v core.View) error {
+			return v.(*view).l.each(background, "EXPLAIN QUERY PLAN "+query, nil, func(row scanner) error {
+				var id, parent, unused int
+				var text string
+				err := row.Scan(&id, &parent, &unused, &text)
+				found = found || strings.Contains(text, index)
+				return err
+			})
+		})
+		if !found {
+			t.Errorf("%s: does not use %s", query, index)
+		}
 	}
 }

@@ -87,10 +87,15 @@ func (m match) narrow(c *conditions) {
 	args := []any{strings.Join(phrases, " AND "), int64(m.indexed)}
 	for i, w := range m.long {
 		likes[i] = `title LIKE ? ESCAPE '\'`
-		args = append(args, "%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(w)+"%")
+		args = append(args, like(w))
 	}
 	c.add(`item.id IN (SELECT rowid FROM item_text WHERE item_text MATCH ?
 		UNION ALL SELECT id FROM item WHERE id > ? AND `+strings.Join(likes, " AND ")+`)`, args...)
+}
+
+// like is a pattern for LIKE … ESCAPE '\' that matches what holds a text as it is.
+func like(part string) string {
+	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(part) + "%"
 }
 
 // keeps compares what the index cannot tell.

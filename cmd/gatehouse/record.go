@@ -17,6 +17,9 @@ import (
 type recordFilter struct {
 	session string
 	types   []string
+	who     string
+	subject string
+	words   []string
 	after   int64
 	limit   int
 	follow  bool
@@ -32,12 +35,17 @@ question is one row, chained to the row before. Rows hold ids, counts and
 hashes, never content. log verify walks the whole chain.`,
 		Example: `  gatehouse log --session site-refresh
   gatehouse log --type decision,outcome --json
+  gatehouse log --type decisions --who alice
+  gatehouse log --subject "action 12"
   gatehouse log --follow`,
 		Args: a.subcommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.record(cmd.Context(), f) },
 	}
 	c.Flags().StringVarP(&f.session, "session", "s", "", "only of this `SESSION`")
-	c.Flags().StringSliceVar(&f.types, "type", nil, "only of these `TYPES`, such as read, decision, outcome")
+	c.Flags().StringSliceVar(&f.types, "type", nil, "only of these `TYPES`, such as read, outcome; decisions is all that people decided")
+	c.Flags().StringVar(&f.who, "who", "", "only by those whose name holds this `TEXT`")
+	c.Flags().StringVar(&f.subject, "subject", "", "only about this `SUBJECT`, such as \"action 12\"")
+	c.Flags().StringArrayVar(&f.words, "word", nil, "only rows that hold this `TEXT`; given twice, both")
 	c.Flags().Int64Var(&f.after, "after", 0, "only rows behind this `NUMBER`")
 	c.Flags().IntVarP(&f.limit, "limit", "n", 0, "at most this `MANY` rows; 0 is all")
 	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with new rows until interrupted")
@@ -92,9 +100,9 @@ func (a *app) record(ctx context.Context, f recordFilter) error {
 	if f.limit < 0 {
 		return usage("give 0 for all", "--limit %d: negative", f.limit)
 	}
-	q := core.RecordQuery{After: f.after}
-	for _, t := range f.types {
-		q.Types = append(q.Types, core.EventType(t))
+	q := core.RecordQuery{After: f.after, Who: f.who, Subject: f.subject, Words: f.words}
+	if q.Types, err = core.ParseEventTypes(f.types); err != nil {
+		return usage("see gatehouse log --help", "--type: %s", err)
 	}
 	if err := p.named(f.session); err != nil {
 		return err

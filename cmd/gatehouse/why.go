@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -15,8 +14,9 @@ func (a *app) whyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "why ID",
 		Short: "Tell the chain from what was read to what an action did",
-		Long: `Tell how an action came about, from the record: what its turn had read before it,
-when it was queued, who decided, when it was sent, and how it ended. ID is an
+		Long: `Tell how an action came about, from the record: what its turn had read and sent
+to its model before it, when it was queued, who decided in which plan, when it
+was sent, and how it ended. ID is an
 action, such as 12, or a row of the record, such as log:340. With --json every
 row is an object as gatehouse log prints it.`,
 		Args: exactly("ID"),
@@ -30,21 +30,17 @@ func (a *app) why(ctx context.Context, word string) error {
 	if err != nil {
 		return err
 	}
-	subject, session, err := whyOf(ctx, p, word)
+	chain, err := chainOf(ctx, p, word)
 	if err != nil {
 		return err
 	}
-	if err := p.named(string(session)); err != nil {
+	if err := p.named(string(chain.Session)); err != nil {
 		return err
 	}
-	if err := a.enter(ctx, p, string(session), core.RoleView); err != nil {
+	if err := a.enter(ctx, p, string(chain.Session), core.RoleView); err != nil {
 		return err
 	}
-	rows, err := chainOf(ctx, p, subject, session)
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
+	for _, r := range chain.Rows {
 		if err := a.printRow(r); err != nil {
 			return err
 		}
@@ -52,60 +48,19 @@ func (a *app) why(ctx context.Context, word string) error {
 	return nil
 }
 
-// whyOf finds what a word is about, and in which session.
-func whyOf(ctx context.Context, p *parts, word string) (subject string, session core.SessionID, err error) {
-	if place, isRow := strings.CutPrefix(word, "log:"); isRow {
-		seq, err := strconv.ParseInt(place, 10, 64)
-		if err != nil || seq < 1 {
-			return "", "", usage("write a row as log:340", "%q is no row of the record", word)
-		}
-		rows, err := p.kernel.Record(ctx, core.RecordQuery{After: seq - 1, Limit: 1})
+// chainOf asks for the chain of what a word names: an action, a question, or a row of the record.
+func chainOf(ctx context.Context, p *parts, word string) (core.Chain, error) {
+	place, isRow := strings.CutPrefix(word, "log:")
+	if !isRow {
+		id, err := oneID(word)
 		if err != nil {
-			return "", "", err
+			return core.Chain{}, err
 		}
-		if len(rows) == 0 || rows[0].Seq != seq {
-			return "", "", &fault{code: codeNotFound, message: fmt.Sprintf("row %d of the record: not found", seq), hint: "see gatehouse log"}
-		}
-		return rows[0].Entry.Subject, rows[0].Entry.Session, nil
+		return p.kernel.Why(ctx, id)
 	}
-	id, err := oneID(word)
-	if err != nil {
-		return "", "", err
+	seq, err := strconv.ParseInt(place, 10, 64)
+	if err != nil || seq < 1 {
+		return core.Chain{}, usage("write a row as log:340", "%q is no row of the record", word)
 	}
-	d, err := p.kernel.Peek(ctx, id)
-	if err != nil {
-		return "", "", err
-	}
-	if d.Question != nil {
-		return "question " + id.String(), d.Question.Session, nil
-	}
-	return "action " + id.String(), d.Action.Session, nil
-}
-
-// chainOf walks the rows of a session in pages: those about the subject, and
-// before the first of them what the same turn had read or was refused.
-func chainOf(ctx context.Context, p *parts, subject string, session core.SessionID) ([]core.Row, error) {
-	var chain []core.Row
-	before := map[int][]core.Row{} // reads by turn
-	found := false
-	for q := (core.RecordQuery{Session: session}); ; {
-		rows, err := p.kernel.Record(ctx, q)
-		if err != nil || len(rows) == 0 {
-			return chain, err
-		}
-		for _, r := range rows {
-			e := r.Entry
-			switch {
-			case e.Subject == subject && !found:
-				found = true
-				chain = append(before[e.Turn], r)
-				before = nil
-			case e.Subject == subject:
-				chain = append(chain, r)
-			case !found && (e.Type == core.EventRead || e.Type == core.EventBlocked):
-				before[e.Turn] = append(before[e.Turn], r)
-			}
-		}
-		q.After = rows[len(rows)-1].Seq
-	}
+	return p.kernel.WhyRow(ctx, seq)
 }
