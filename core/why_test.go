@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -149,5 +151,20 @@ func TestParseEventTypes(t *testing.T) {
 	}
 	if _, err := core.ParseEventTypes([]string{"decided"}); err == nil {
 		t.Error("an unknown event was taken")
+	}
+}
+
+// The list of events is the one of the source.
+func TestEventTypesAreAll(t *testing.T) {
+	source, err := os.ReadFile("record.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []core.EventType
+	for _, m := range regexp.MustCompile(`Event\w+ +EventType = "(\w+)"`).FindAllSubmatch(source, -1) {
+		want = append(want, core.EventType(m[1]))
+	}
+	if got := core.EventTypes(); len(want) < 20 || !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -67,6 +67,7 @@ type app struct {
 	queue   *queue
 	list    *sessions
 	script  *transcript
+	record  *record
 	step    *stepView
 	plan    *planView
 	sheet   *sheet
@@ -130,7 +131,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	}
 	a.settings, _ = cleanLine(o.Settings, 200)
 	a.queue, a.list, a.script, a.step = newQueue(a, o.Session), newSessions(a), newTranscript(a), newStepView(a)
-	a.observed, a.unit = newObserved(a), newUnitView(a)
+	a.observed, a.unit, a.record = newObserved(a), newUnitView(a), newRecord(a)
 	a.plan, a.sheet, a.help, a.finder = newPlanView(a), newSheet(a), newHelp(a), newPalette(a)
 	a.skills, a.preview = o.Skills, newSlashPreview(a)
 	a.views = []view{a.queue, a.list, a.script, a.step, a.observed, a.unit, a.plan, a.sheet, a.help, a.finder, a.preview}
@@ -143,6 +144,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 		{"1", "Queue", a.queue, "everything that waits, of all sessions"},
 		{"2", "Sessions", a.list, "the sessions, and what each one did"},
 		{"3", "Observations", a.observed, "what was read, by which turn, and who else may see it"},
+		{"5", "Record", a.record, "everything that happened, newest first"},
 	}
 	var all []*command
 	for _, v := range a.views {

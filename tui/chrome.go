@@ -97,8 +97,8 @@ func (a *app) bottom(body rect) string {
 // the list is shown.
 func (a *app) footer() string {
 	var right []span
-	if a.top() == view(a.queue) {
-		right = a.queue.tally()
+	if t, ok := a.top().(interface{ tally() []span }); ok {
+		right = t.tally()
 	}
 	room := a.size.w - 1 - widthOf(right)
 	pieces := []span{{rolePlain, " "}}

@@ -29,6 +29,7 @@ type fakeKernel struct {
 	answers  map[core.ActionID]string
 	settled  map[core.ActionID]core.Settlement
 	retried  map[core.ActionID]bool
+	log      []core.Row
 	needs    map[core.ActionID][]core.ActionID
 	refuse   error // of Confirm
 	broken   error // of every read

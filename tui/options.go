@@ -35,6 +35,10 @@ type Kernel interface {
 
 	Session(ctx context.Context, ref string) (core.SessionSummary, error)
 	Sessions(ctx context.Context) ([]core.SessionSummary, error)
+	Record(ctx context.Context, query core.RecordQuery) ([]core.Row, error)
+	VerifyRecordWatched(ctx context.Context, progress func(checked, all int64)) (core.Verification, error)
+	Why(ctx context.Context, id core.ActionID) (core.Chain, error)
+	WhyRow(ctx context.Context, seq int64) (core.Chain, error)
 	Transcript(ctx context.Context, session string) ([]core.TranscriptEntry, error)
 	Spending(ctx context.Context, session string) (core.SpendingReport, error)
 	Observed(ctx context.Context, query core.ObservedQuery) (core.ObservedPage, error)
