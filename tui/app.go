@@ -138,7 +138,7 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	a.notices = newNotices(a, o.Notices)
 	a.picker, a.proposal, a.places = newPicker(a), newProposalView(a), newConnections(a)
 	a.first = newBeginning(a, o.FirstRun)
-	a.views = append(a.views, a.picker, a.proposal, a.places, a.first)
+	a.views = append(a.views, a.picker, a.proposal, a.places, a.first, a.record)
 	a.stack = []view{a.queue}
 	a.tabs = []tab{
 		{"1", "Queue", a.queue, "everything that waits, of all sessions"},
