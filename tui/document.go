@@ -57,6 +57,7 @@ func buildDocument(d core.Detail, v docView, bytes byteFields, now time.Time) *d
 		b.provenance(d)
 	}
 	b.blank()
+	b.sides(a)
 	b.fields(a)
 	if b.hidden {
 		b.lines = append([]line{{roleWarn, "! characters that a terminal would obey, or not show, were taken out of this text", true}}, b.lines...)
@@ -148,6 +149,7 @@ func callerLine(c core.Caller) string {
 
 // around shows what an action stands on, and what stands on it.
 func (b *docBuilder) around(d core.Detail) {
+	b.reverts(d)
 	for _, base := range d.Base {
 		b.pair(roleMuted, "base", b.base(base))
 	}

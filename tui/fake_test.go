@@ -41,6 +41,7 @@ type fakeKernel struct {
 	observed []core.ObservedUnit // the oldest first
 	unitRead map[core.Unit][]core.UnitRead
 	places   fakePlaces
+	back     fakeReverts
 }
 
 func newFake() *fakeKernel {
@@ -269,6 +270,7 @@ func (k *fakeKernel) detail(id core.ActionID) (core.Detail, error) {
 	if d.Action.Draft.Fields == nil {
 		d.Action.Draft.Fields = []core.Field{{Name: "path", Before: json.RawMessage("null"), After: quote(r.Title)}}
 	}
+	k.back.into(&d)
 	for _, p := range k.needs[id] {
 		d.Refs = append(d.Refs, core.RefState{Reference: core.Reference{Name: "docs", Provider: p}, Needs: true, State: k.row(p).State, Title: k.row(p).Title})
 	}

@@ -23,6 +23,8 @@ type Kernel interface {
 	Confirm(ctx context.Context, plan *core.Plan, by core.Authority, o core.ConfirmOptions, progress func(core.Progress)) ([]core.Result, error)
 	Settle(ctx context.Context, id core.ActionID, by core.Authority, s core.Settlement) (core.Result, error)
 	Retry(ctx context.Context, id core.ActionID, by core.Authority, force bool, progress func(core.Progress)) (core.Result, error)
+	Revert(ctx context.Context, id core.ActionID, by core.Authority) (core.Result, error)
+	Revertible(ctx context.Context, ids []core.ActionID) ([]core.ActionID, error)
 	Answer(ctx context.Context, id core.ActionID, choice, reason string, by core.Authority) (core.Result, error)
 	LastPlans(ctx context.Context, limit int) ([]core.PlanRecord, error)
 	DismissPlan(ctx context.Context, id core.PlanID, by core.PersonID) error

@@ -130,6 +130,8 @@ func (p *planView) update(msg term.Msg) term.Cmd {
 		p.takeStates(msg)
 	case dismissedMsg:
 		p.a.fail(msg.err)
+	case revertiblesMsg:
+		p.takeRevertibles(msg)
 	case settledMsg:
 		if p.phase == planDone {
 			return p.readStates()

@@ -20,7 +20,7 @@ func (p *planView) commands() []*command {
 		}
 	}
 	page := func() int { return max(p.a.body().h-8, 1) }
-	return []*command{
+	return append(p.revertCommands(), []*command{
 		{
 			name: "plan.press", at: plan, keys: []string{"enter"}, title: "press", tag: "Plan", decides: true, prompts: true, footer: 1,
 			about: "press the button in brackets", run: p.press,
@@ -59,7 +59,7 @@ func (p *planView) commands() []*command {
 		move("plan.previous-page", []string{"pgup", "ctrl+b", "ctrl+u", "K"}, func() int { return -page() }),
 		move("plan.first", []string{"g", "home"}, func() int { return -core.PlanLimit * 4 }),
 		move("plan.last", []string{"G", "end"}, func() int { return core.PlanLimit * 4 }),
-	}
+	}...)
 }
 
 func (p *planView) noneMissing() string {

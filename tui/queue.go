@@ -139,6 +139,8 @@ func (q *queue) update(msg term.Msg) term.Cmd {
 		q.marked(msg)
 	case settledMsg:
 		return q.settled(msg)
+	case revertedMsg:
+		return q.reverted(msg)
 	case filterMsg:
 		if msg.text == q.typedText() {
 			return q.load(loadFirst)

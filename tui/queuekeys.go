@@ -9,6 +9,7 @@ import (
 func (q *queue) commands() []*command {
 	var out []*command
 	out = append(out, q.decideCommands()...)
+	out = append(out, q.revertCommands()...)
 	out = append(out, q.chooseCommands()...)
 	out = append(out, q.moveCommands()...)
 	out = append(out, q.detailCommands()...)
