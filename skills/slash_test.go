@@ -259,5 +259,8 @@ func FuzzMessage(f *testing.F) {
 		if err == nil && (strings.Count(strings.ToLower(whole), "</gatehouse-skill") != 1 || !strings.HasSuffix(whole, "\n</gatehouse-skill>\n")) {
 			t.Errorf("got %q", whole)
 		}
+		if clean, hidden := text.CleanBlock(whole); hidden || clean != whole {
+			t.Errorf("the expansion is not clean: %q", whole)
+		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
 
+	"gatehouse/core/text"
 	"gatehouse/skills"
 )
 
@@ -155,6 +156,9 @@ func FuzzParse(f *testing.F) {
 		for i, fault := range p.Faults {
 			if fault.Line < 1 || fault.Line > lines || fault.Column < 1 || fault.Reason == "" || fault.Repair == "" {
 				t.Errorf("fault %+v in a file of %d lines", fault, lines)
+			}
+			if line, hidden := text.CleanLine(fault.Reason+" "+fault.Repair, text.NoLimit); hidden || line != fault.Reason+" "+fault.Repair {
+				t.Errorf("fault %+v is not clean", fault)
 			}
 			if i > 0 && fault.Line < p.Faults[i-1].Line {
 				t.Errorf("faults are not in order: %v", p.Faults)
