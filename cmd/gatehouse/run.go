@@ -147,6 +147,13 @@ func (a *app) runTask(ctx context.Context, f runFlags, args []string) error {
 			return err
 		}
 	}
+	lent, err := p.lendLibrary(ctx, f.session)
+	if err != nil {
+		return err
+	}
+	if lent {
+		a.say("%s is bound: the agent can find the skills that you can read", libraryBinding)
+	}
 	report, err := agent.Run(ctx, a.runOptions(p, f, agent.Options{Model: model, Source: source, Task: task}))
 	var held *core.TurnHeldError
 	if errors.As(err, &held) {

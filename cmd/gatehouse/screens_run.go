@@ -35,6 +35,9 @@ func (r screenRunner) Run(ctx context.Context, session core.SessionID, task stri
 		_, err = agent.Continue(ctx, o)
 		return err
 	}
+	if _, err := r.p.lendLibrary(ctx, f.session); err != nil {
+		return err
+	}
 	_, err = agent.Run(ctx, o)
 	var held *core.TurnHeldError
 	if errors.As(err, &held) {

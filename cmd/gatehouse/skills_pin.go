@@ -76,6 +76,10 @@ func (a *app) pin(ctx context.Context, id, session string) error {
 	if err != nil {
 		return err
 	}
+	// The catalog comes with the library: without it the pin would show nothing.
+	if _, err := d.bindLibrary(ctx, string(sid)); err != nil {
+		return err
+	}
 	return a.pinned(pinObject{line(id), sid, true})
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"gatehouse/core"
@@ -42,6 +43,8 @@ func openLibrary(ctx context.Context, db *store.DB) (libraryParts, error) {
 type slashes struct{ p *parts }
 
 func (s slashes) account() skills.AccountID { return skills.AccountID(s.p.person) }
+
+func (s slashes) scope() skills.Scope { return skills.For(s.account()) }
 
 // Offers lists the commands that the person may call.
 func (s slashes) Offers(ctx context.Context) ([]skills.Offer, error) {
@@ -129,6 +132,33 @@ func (s slashes) binding(ctx context.Context, session core.SessionID, id skills.
 		}
 	}
 	return b.Name, err
+}
+
+// lendLibrary binds the library to a session before its first turn, where its
+// person can read a collection that was added to this store: else no agent
+// would ever know of it. A person who unbinds or narrows it is not overruled.
+func (p *parts) lendLibrary(ctx context.Context, session string) (lent bool, err error) {
+	_, _, err = p.kernel.OpenTurn(ctx, session)
+	var none *core.NoTurnError
+	if !errors.As(err, &none) || none.Turn > 0 {
+		return false, nil // it has had its turns; any other fault is met again
+	}
+	readable, err := p.store.Shelf().Collections(ctx, slashes{p}.scope())
+	if err != nil || len(readable) == 0 {
+		return false, err
+	}
+	return p.bindLibrary(ctx, session)
+}
+
+// bindLibrary binds the library to a session that has none and no other use for
+// its name.
+func (p *parts) bindLibrary(ctx context.Context, session string) (bool, error) {
+	bound, err := p.kernel.Bindings(ctx, session)
+	if err != nil || slices.ContainsFunc(bound, func(b core.Binding) bool { return b.Kind == library.Kind || b.Name == libraryBinding }) {
+		return false, err
+	}
+	_, err = p.kernel.Bind(ctx, core.BindRequest{Session: session, Name: libraryBinding, URL: library.Whole, Person: p.person})
+	return err == nil, err
 }
 
 // slashTask reads a task that may call a skill. The invocation is nil for one
