@@ -26,6 +26,10 @@ type Kernel interface {
 	Revert(ctx context.Context, id core.ActionID, by core.Authority) (core.Result, error)
 	Revertible(ctx context.Context, ids []core.ActionID) ([]core.ActionID, error)
 	Answer(ctx context.Context, id core.ActionID, choice, reason string, by core.Authority) (core.Result, error)
+	PreviewRule(ctx context.Context, r core.RuleRequest, by core.PersonID) (core.RulePreview, error)
+	AddRule(ctx context.Context, r core.RuleRequest, shown []core.ActionID, by core.Authority, progress func(core.Progress)) (core.Rule, []core.Result, error)
+	Rules(ctx context.Context, session string) ([]core.RuleStanding, error)
+	RemoveRule(ctx context.Context, id core.RuleID, by core.Authority) (core.Rule, error)
 	LastPlans(ctx context.Context, limit int) ([]core.PlanRecord, error)
 	DismissPlan(ctx context.Context, id core.PlanID, by core.PersonID) error
 	Recover(ctx context.Context) ([]core.ActionID, error)

@@ -141,6 +141,8 @@ func (q *queue) update(msg term.Msg) term.Cmd {
 		return q.settled(msg)
 	case revertedMsg:
 		return q.reverted(msg)
+	case ruleSubjectMsg, rulePreviewMsg, ruleMadeMsg, ruleEndedMsg:
+		return q.updateRules(msg)
 	case filterMsg:
 		if msg.text == q.typedText() {
 			return q.load(loadFirst)

@@ -10,6 +10,7 @@ func (q *queue) commands() []*command {
 	var out []*command
 	out = append(out, q.decideCommands()...)
 	out = append(out, q.revertCommands()...)
+	out = append(out, q.ruleCommands()...)
 	out = append(out, q.chooseCommands()...)
 	out = append(out, q.moveCommands()...)
 	out = append(out, q.detailCommands()...)
