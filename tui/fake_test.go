@@ -33,6 +33,7 @@ type fakeKernel struct {
 	needs    map[core.ActionID][]core.ActionID
 	refuse   error // of Confirm
 	broken   error // of every read
+	rules    fakeRules
 	confirms int
 	queries  int
 	read     int // rows handed out

@@ -132,33 +132,46 @@ func (q *queue) previewed(msg rulePreviewMsg) {
 		q.askCondition(msg.subject, msg.request.Condition, line)
 		return
 	}
-	const most = 6
-	body := []string{"Nothing that waits is covered: it counts for what comes."}
-	if n := len(msg.preview.Runs); n > 0 {
-		body = []string{fmt.Sprintf("These %s out at once, in this order:", plural(n, "action is carried", "actions are carried"))}
-		for i, s := range msg.preview.Runs {
-			if i == most {
-				body = append(body, folded(n-most, "more", "more"))
-				break
-			}
-			title, _ := cleanLine(s.Title, titleLimit)
-			body = append(body, fmt.Sprintf("#%d %s", s.ID, title))
-		}
-	}
 	var ids []core.ActionID
 	for _, s := range msg.preview.Runs {
 		ids = append(ids, s.ID)
 	}
 	ctx, kernel, who := q.a.ctx, q.a.kernel, q.a.who
-	q.a.sheet.ask(question{
-		title: fmt.Sprintf("Make the rule for %s through %s?", msg.subject.kind, msg.subject.binding), body: body, accept: "Make it", danger: len(ids) > 0,
-		do: func(sheetAnswer) term.Cmd {
+	q.a.proposal.ask(proposal{
+		title: fmt.Sprintf("A rule for %s through %s", msg.subject.kind, msg.subject.binding), lines: ruleLines(msg), accept: "Make it", danger: len(ids) > 0,
+		do: func() term.Cmd {
 			return q.a.work(func() term.Msg {
 				rule, results, err := kernel.AddRule(ctx, msg.request, ids, who, nil)
 				return ruleMadeMsg{rule, results, err}
 			})
 		},
 	})
+}
+
+// ruleLines are the rule and every action that it would carry out at once.
+func ruleLines(msg rulePreviewMsg) []line {
+	var out []line
+	add := func(r role, name, value string) {
+		clean, _ := cleanLine(value, titleLimit)
+		out = append(out, line{r, pad(name, proposalHang-2) + "  " + clean, true})
+	}
+	rule := msg.preview.Rule
+	add(rolePlain, "session", msg.subject.name)
+	add(roleTitle, "approves", rule.Kind+" through "+string(rule.Binding)+", at low risk")
+	add(roleTitle, "while", or(msg.request.Condition, "always"))
+	add(rolePlain, "until", rule.ExpiresAt.Format("2006-01-02 15:04"))
+	out = append(out, line{})
+	if len(msg.preview.Runs) == 0 {
+		add(roleMuted, "at once", "nothing that waits is covered: it counts for what comes")
+	}
+	for i, s := range msg.preview.Runs {
+		name := ""
+		if i == 0 {
+			name = "runs at once"
+		}
+		add(roleWarn, name, fmt.Sprintf("#%d %s", s.ID, s.Title))
+	}
+	return out
 }
 
 func (q *queue) ruleMade(msg ruleMadeMsg) term.Cmd {
