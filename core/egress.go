@@ -7,6 +7,14 @@ type Egress interface {
 	Decide(ctx context.Context, request EgressRequest) EgressVerdict
 }
 
+// SelectiveEgress is an Egress that can tell when an answer does not depend on what a session has read, so that this is
+// not looked up.
+type SelectiveEgress interface {
+	Egress
+	// Wants reports whether Units, Labels, Latched, Known or Matches can change the answer to a request without them.
+	Wants(request EgressRequest) bool
+}
+
 // EgressSink is a way in which something leaves.
 type EgressSink string
 
@@ -24,6 +32,13 @@ const (
 	SinkNote      EgressSink = "note" // a desktop notification
 	SinkFile      EgressSink = "file" // written outside the store
 )
+
+// EgressSinks lists them all.
+func EgressSinks() []EgressSink {
+	return []EgressSink{
+		SinkFetch, SinkModel, SinkRead, SinkApply, SinkMCP, SinkExport, SinkBlueprint, SinkSync, SinkClipboard, SinkNote, SinkFile,
+	}
+}
 
 // EgressDecision is what becomes of it. The zero value is no decision, and nothing leaves on it.
 type EgressDecision string
@@ -67,6 +82,9 @@ type AllowAll struct{}
 func (AllowAll) Decide(context.Context, EgressRequest) EgressVerdict {
 	return EgressVerdict{Decision: EgressAllow, Rule: "allow-all"}
 }
+
+// Wants is false.
+func (AllowAll) Wants(EgressRequest) bool { return false }
 
 // EgressError is something that did not leave.
 type EgressError struct {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/viper"
 
+	"gatehouse/core/egress"
 	"gatehouse/gatekeepers/model/openai"
 )
 
@@ -46,6 +47,9 @@ type settings struct {
 		SessionCost   costLimit  `mapstructure:"session_cost"`
 		DayCost       costLimit  `mapstructure:"day_cost"`
 	} `mapstructure:"budget"`
+	Egress struct {
+		Rules egressRules `mapstructure:"rules"`
+	} `mapstructure:"egress"`
 	UI struct {
 		Theme    string `mapstructure:"theme"`
 		Bell     bool   `mapstructure:"bell"`
@@ -90,6 +94,7 @@ func configKeys() []key {
 		{name: "budget.day_tokens", env: "GATEHOUSE_BUDGET_DAY_TOKENS", value: tokenLimit(noLimit), about: "tokens that all sessions may take in a day"},
 		{name: "budget.session_cost", env: "GATEHOUSE_BUDGET_SESSION_COST", value: costLimit(noLimit), about: "what one session may cost, by the prices of models"},
 		{name: "budget.day_cost", env: "GATEHOUSE_BUDGET_DAY_COST", value: costLimit(noLimit), about: "what all sessions may cost in a day"},
+		{name: "egress.rules", env: "GATEHOUSE_EGRESS_RULES", value: egressRules{}, about: "what may leave, ask or never leave: name, when, decide of each; in the variable as JSON; see gatehouse help egress"},
 		{name: "ui.theme", env: "GATEHOUSE_UI_THEME", value: "default", choices: []string{"default", "none"}, about: "the colours of the screens"},
 		{name: "ui.bell", env: "GATEHOUSE_UI_BELL", value: true, about: "ring when something starts to need you"},
 		{name: "ui.notify", env: "GATEHOUSE_UI_NOTIFY", value: true, about: "note it on the desktop, where the terminal does that (OSC 9)"},
@@ -126,6 +131,7 @@ type configuration struct {
 	named   bool   // the file was named by a flag and must exist
 	store   string // the flag
 	content []byte // of the file, as it was read last
+	policy  *egress.Policy
 }
 
 // loadConfiguration reads the file, the environment and the flags.
@@ -208,6 +214,13 @@ func (c *configuration) load(content []byte) error {
 			if _, isPrices := k.value.(prices); isPrices {
 				v.Set(k.name, pricesFrom(value))
 			}
+			if _, isRules := k.value.(egressRules); isRules {
+				rules, err := egressRulesFrom(value)
+				if err != nil {
+					return fmt.Errorf("configuration key %s: %w", k.name, err)
+				}
+				v.Set(k.name, rules)
+			}
 		}
 	}
 	if c.store != "" {
@@ -215,6 +228,9 @@ func (c *configuration) load(content []byte) error {
 		c.source["store"] = "flag"
 	}
 	if err := v.UnmarshalExact(&c.settings); err != nil {
+		return invalidFile("", "configuration %s: %s", c.path, err)
+	}
+	if c.policy, err = c.Egress.Rules.policy(); err != nil {
 		return invalidFile("", "configuration %s: %s", c.path, err)
 	}
 	c.content = content
@@ -257,6 +273,8 @@ func (k key) check(value string) string {
 		return checkCostLimit(value)
 	case prices:
 		return checkPrices(value)
+	case egressRules:
+		return checkEgressRules(value)
 	case string:
 		for _, choice := range k.choices {
 			if value == choice {

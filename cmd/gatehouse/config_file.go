@@ -104,6 +104,9 @@ func (c fileCheck) value(k key, n *yaml.Node) error {
 	if _, isPrices := k.value.(prices); isPrices {
 		return c.prices(k, n)
 	}
+	if _, isRules := k.value.(egressRules); isRules {
+		return c.egressRules(n)
+	}
 	if n.Kind != yaml.ScalarNode {
 		return c.at(n.Line, "", "key %s: not a single value", k.name)
 	}

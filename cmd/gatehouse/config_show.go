@@ -85,6 +85,7 @@ func (c *configuration) values() map[string]any {
 		"budget.day_tokens":     c.Budget.DayTokens,
 		"budget.session_cost":   c.Budget.SessionCost,
 		"budget.day_cost":       c.Budget.DayCost,
+		"egress.rules":          egressRules(list(c.Egress.Rules)),
 		"ui.theme":              c.UI.Theme,
 		"ui.bell":               c.UI.Bell,
 		"ui.notify":             c.UI.Notify,

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gatehouse/core"
 )
 
 // aloneWith clears everything of the environment that configures, and writes a
@@ -48,6 +52,9 @@ func another(t *testing.T, k key) (env, file string) {
 		return "2.5", "2.5"
 	case prices:
 		return "a/b=1.25/10,c=0/0", "[{name: a/b, input_per_million: 1.25, output_per_million: 10}, {name: c, input_per_million: 0, output_per_million: 0}]"
+	case egressRules:
+		rules := `[{"name": "none", "when": "sink.local", "decide": "deny"}]`
+		return rules, rules
 	case string:
 		for _, choice := range k.choices {
 			if choice != v {
@@ -188,6 +195,14 @@ func TestConfiguration_Refused(t *testing.T) {
 		{"models:\n  - name: a\n    price: 1\n", ":3: key models: unknown key price"},
 		{"models:\n  - {name: a, input_per_million: x, output_per_million: 1}\n", `:2: key models: input_per_million "x": not an amount`},
 		{"models:\n  - &a {name: a, input_per_million: 1, output_per_million: 1}\n  - {name: a, input_per_million: 1, output_per_million: 1}\n", `:3: key models: model "a" stands here a second time`},
+		{"egress:\n  rules: 5\n", ":2: key egress.rules: not a list"},
+		{"egress:\n  rules:\n    - a\n", ":3: key egress.rules: an entry that is no rule"},
+		{"egress:\n  rules:\n    - name: a\n      decide: deny\n      if: x\n", ":5: key egress.rules: unknown key if"},
+		{"egress:\n  rules:\n    - name: a\n", ":3: key egress.rules: a rule without name or decide"},
+		{"egress:\n  rules:\n    - {name: a, decide: perhaps}\n", `:3: egress rule "a": decides "perhaps"`},
+		{"egress:\n  rules:\n    - {name: a, decide: deny}\n    - {name: a, decide: ask}\n", `:4: egress rule "a": stands twice`},
+		{"egress:\n  rules:\n    - name: a\n      decide: deny\n      when: sink.hots == 'x'\n", `:5: egress rule "a", line 1, column 5: undeclared reference`},
+		{"egress:\n  rules:\n    - name: a\n      decide: deny\n      when: |\n        sink.local ||\n        payload.bytes == 'x'\n", `:7: egress rule "a", line 2, column 15: found no matching`},
 		{"- a\n", ":1: holds no keys"},
 		{"a: [\n", "config.yaml:"},
 	} {
@@ -227,5 +242,54 @@ func TestConfiguration_BrokenReloadKeepsTheLastValidOne(t *testing.T) {
 	rewrite("queue:\n  cap: 8\n")
 	if changed, err := c.reload(); !changed || err != nil || c.Queue.Cap != 8 {
 		t.Errorf("valid again: got %t, %v, cap %d; want 8", changed, err, c.Queue.Cap)
+	}
+}
+
+// TestX19_AFaultyRuleKeepsTheOldPolicy: what is loaded is refused whole, with its place, and told of once.
+func TestX19_AFaultyRuleKeepsTheOldPolicy(t *testing.T) {
+	path := aloneWith(t, "egress:\n  rules:\n    - {name: ours, decide: deny, when: sink.host == 'a.example'}\n")
+	c, err := loadConfiguration(globalFlags{config: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	policy := livePolicy{followed(c, slog.New(slog.NewTextHandler(&log, nil)))}
+	holds := func(when, rule string, decision core.EgressDecision) {
+		t.Helper()
+		r := core.EgressRequest{Sink: core.SinkFetch, Host: "a.example", Known: true}
+		if got := policy.Decide(t.Context(), r); got.Decision != decision || got.Rule != rule {
+			t.Errorf("%s: got %+v, want %s by %s", when, got, decision, rule)
+		}
+	}
+	holds("first", "ours", core.EgressDeny)
+	for _, broken := range []string{
+		"egress:\n  rules:\n    - {name: new, decide: allow, when: sink.hots == 'a.example'}\n",
+		"egress:\n  rules:\n    - {name: new, decide: allow, when: payload.bytes}\n",
+	} {
+		log.Reset()
+		if err := os.WriteFile(path, []byte(broken), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			holds("broken", "ours", core.EgressDeny)
+		}
+		if n := strings.Count(log.String(), "last valid values stay"); n != 1 || !strings.Contains(log.String(), "line 1, column") {
+			t.Errorf("told of %d times, want once with the place: %s", n, log.String())
+		}
+	}
+	if err := os.WriteFile(path, []byte("egress:\n  rules:\n    - {name: new, decide: allow, when: sink.host == 'a.example'}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	holds("mended", "new", core.EgressAllow)
+}
+
+// What is not configured costs nothing: no condition is read.
+func TestConfiguration_ReadsNoConditionWithoutRules(t *testing.T) {
+	c, err := loadConfiguration(globalFlags{config: aloneWith(t, "queue:\n  cap: 5\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.policy.Wants(core.EgressRequest{Sink: core.SinkRead, Local: true}) {
+		t.Error("a local read has to look at its session")
 	}
 }

@@ -103,6 +103,7 @@ func assemble(ctx context.Context, c *configuration, more additions) (p *parts, 
 	p.kernel, err = core.New(core.Options{
 		Store: p.store, Gatekeepers: gatekeepers(c, p, more), Clock: systemClock{}, Rand: rand.Reader, Alive: processes,
 		Fault: more.fault, Budgets: c.budgets(), Predicates: predicate.Compiler{}, Log: log, Settings: p.live.now,
+		Egress: livePolicy{p.live},
 	})
 	if err != nil {
 		return nil, closers, err

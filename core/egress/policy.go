@@ -6,12 +6,15 @@ package egress
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"cel.dev/cel-go/cel"
 
 	"gatehouse/core"
+	"gatehouse/core/text"
 )
 
 // Rule decides what its condition holds for.
@@ -40,15 +43,24 @@ func (e *RuleError) Error() string {
 type Policy struct {
 	configured []Rule
 	load       func() (*compiled, error) // once, when something first asks: reading expressions costs milliseconds
+	reads      atomic.Int32
 }
+
+var _ core.SelectiveEgress = (*Policy)(nil)
+
+// nameLimit is how many code points the name of a rule may have.
+const nameLimit = 100
 
 // New checks that every rule has a name of its own and a decision. Conditions are read by Check, or at the first Decide.
 func New(rules []Rule) (*Policy, error) {
 	seen := make(map[string]bool)
-	for _, r := range append(shipped(), rules...) {
+	for _, r := range slices.Concat(fixed(), shipped(), rules) {
+		clean, hidden := text.CleanLine(r.Name, nameLimit)
 		switch {
 		case strings.TrimSpace(r.Name) == "":
-			return nil, &RuleError{Rule: r.Name, Text: "has no name"}
+			return nil, &RuleError{Rule: clean, Text: "has no name"}
+		case hidden || clean != r.Name:
+			return nil, &RuleError{Rule: clean, Text: fmt.Sprintf("its name is not one line of at most %d letters", nameLimit)}
 		case seen[r.Name]:
 			return nil, &RuleError{Rule: r.Name, Text: "stands twice, or has the name of a shipped rule"}
 		case r.Decide != core.EgressAllow && r.Decide != core.EgressAsk && r.Decide != core.EgressDeny:
@@ -57,7 +69,10 @@ func New(rules []Rule) (*Policy, error) {
 		seen[r.Name] = true
 	}
 	p := &Policy{configured: rules}
-	p.load = sync.OnceValues(func() (*compiled, error) { return compile(rules) })
+	p.load = sync.OnceValues(func() (*compiled, error) {
+		p.reads.Add(1)
+		return compile(rules)
+	})
 	return p, nil
 }
 
@@ -168,8 +183,21 @@ func read(env *cel.Env, r Rule) (conditioned, error) {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// Wants reports whether what a session has read can change the answer. Nothing fixed or shipped holds for what stays on
+// this machine, fetches aside; that is so for most reads, which then cost no look at their session.
+func (p *Policy) Wants(r core.EgressRequest) bool {
+	return len(p.configured) > 0 || !r.Local || r.Sink == core.SinkFetch
+}
+
 // Decide answers a sink. A policy that cannot be read, and a condition that cannot be told, are a deny (sharing E2).
 func (p *Policy) Decide(ctx context.Context, r core.EgressRequest) core.EgressVerdict {
+	if !p.Wants(r) {
+		return core.EgressVerdict{Decision: core.EgressAllow, Rule: otherwise}
+	}
+	return p.decide(ctx, r)
+}
+
+func (p *Policy) decide(ctx context.Context, r core.EgressRequest) core.EgressVerdict {
 	c, err := p.load()
 	if err != nil {
 		return core.EgressVerdict{Decision: core.EgressDeny, Rule: "broken policy", Why: err.Error()}
