@@ -13,12 +13,15 @@ import (
 
 // SkillEngine is the search over the documents of this store. What Put keeps is an entry alone, as a document without
 // a type whose bytes are its tokens; documents that are published or imported are indexed in the transaction that stores them.
-type SkillEngine struct{ db *DB }
+type SkillEngine struct {
+	db  *DB
+	few int // up to how many matches are judged one by one
+}
 
 var _ skills.Engine = (*SkillEngine)(nil)
 
 // SkillEngine returns the search over the documents of this store.
-func (db *DB) SkillEngine() *SkillEngine { return &SkillEngine{db} }
+func (db *DB) SkillEngine() *SkillEngine { return &SkillEngine{db, fewMatches} }
 
 // The letters in front of tokens: see the migration.
 const (
@@ -107,8 +110,12 @@ func (e *SkillEngine) Remove(ctx context.Context, ref skills.Ref) error {
 // errEnough ends a walk over rows.
 var errEnough = errors.New("enough")
 
+// fewMatches is up to how many matches it pays to ask each for its tier.
+const fewMatches = 64
+
 // Find implements skills.Engine. Within a tier the index gives documents in the order of their numbers, which is that of
-// collection and path wherever keys rise with ids; so it is read no further than the limit.
+// collection and path wherever keys rise with ids; so many matches are read no further than the limit. Few are all read
+// at once, and asked for their tiers, which is cheaper than to look for each tier among all documents.
 func (e *SkillEngine) Find(ctx context.Context, t skills.Terms, scope skills.Scope, limit int) ([]skills.Match, error) {
 	var found []skills.Match
 	err := e.db.snapshot(ctx, func(v *view) error {
@@ -117,32 +124,101 @@ func (e *SkillEngine) Find(ctx context.Context, t skills.Terms, scope skills.Sco
 			return err
 		}
 		runs := readableRuns(all, scope)
-		seen := make(map[int64]bool, limit)
-		for tier, letter := range []string{ofName, ofAbout, ofBody} {
-			query := matching(letter, t)
-			for _, r := range runs {
-				if len(found) >= limit {
-					return nil
-				}
-				err := v.findIn(r, query, func(number int64, ref skills.Ref) error {
-					if !seen[number] {
-						seen[number] = true
-						found = append(found, skills.Match{Ref: ref, Tier: skills.Tier(tier + 1)})
-					}
-					if len(found) >= limit {
-						return errEnough
-					}
-					return nil
-				})
-				if err != nil {
-					return err
-				}
+		// A prefix stands for many tokens, which every question would gather anew.
+		if t.Prefix == "" {
+			few, err := v.findAny(runs, matching(ofBody, t), e.few)
+			if err != nil {
+				return err
+			}
+			if len(few) <= e.few {
+				found, err = v.judge(few, t, limit)
+				return err
 			}
 		}
-		return nil
+		found, err = v.findTiers(runs, t, limit)
+		return err
 	})
 	if err != nil {
 		return nil, err
+	}
+	return found, nil
+}
+
+// numbered is a match with the number of its document.
+type numbered struct {
+	number int64
+	skills.Match
+}
+
+// findAny returns all that match in any field, in order, or one more than a few.
+func (v *view) findAny(runs []run, query string, few int) ([]numbered, error) {
+	var found []numbered
+	for _, r := range runs {
+		err := v.findIn(r, query, func(number int64, ref skills.Ref) error {
+			found = append(found, numbered{number, skills.Match{Ref: ref, Tier: skills.TierBody}})
+			if len(found) > few {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil || len(found) > few {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+// judge finds the tier of each, and returns the first ones.
+func (v *view) judge(few []numbered, t skills.Terms, limit int) ([]skills.Match, error) {
+	for _, letter := range []string{ofAbout, ofName} { // what is of the name is of the next field too
+		query := matching(letter, t)
+		for i := range few {
+			m := &few[i]
+			if letter == ofName && m.Tier != skills.TierAbout {
+				continue
+			}
+			var there int
+			err := v.l.one(`SELECT count(*) FROM skill_token WHERE skill_token MATCH ? AND rowid = ?`, []any{query, m.number}, &there)
+			if err != nil {
+				return nil, err
+			}
+			if there > 0 {
+				m.Tier--
+			}
+		}
+	}
+	slices.SortStableFunc(few, func(a, b numbered) int { return int(a.Tier - b.Tier) })
+	found := make([]skills.Match, 0, min(limit, len(few)))
+	for _, m := range few[:min(limit, len(few))] {
+		found = append(found, m.Match)
+	}
+	return found, nil
+}
+
+// findTiers looks for one tier after the other until there are enough.
+func (v *view) findTiers(runs []run, t skills.Terms, limit int) ([]skills.Match, error) {
+	var found []skills.Match
+	seen := make(map[int64]bool, limit)
+	for tier, letter := range []string{ofName, ofAbout, ofBody} {
+		query := matching(letter, t)
+		for _, r := range runs {
+			if len(found) >= limit {
+				return found, nil
+			}
+			err := v.findIn(r, query, func(number int64, ref skills.Ref) error {
+				if !seen[number] {
+					seen[number] = true
+					found = append(found, skills.Match{Ref: ref, Tier: skills.Tier(tier + 1)})
+				}
+				if len(found) >= limit {
+					return errEnough
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
 	}
 	return found, nil
 }

@@ -13,6 +13,11 @@ import (
 // The suite makes an engine for each case and, for its property, two for each of many rounds. Two stores are enough, each
 // emptied before it is used again: no case looks at more than two.
 func TestSkillEngine(t *testing.T) {
+	t.Run("few matches", func(t *testing.T) { runSuite(t, fewMatches) })
+	t.Run("many matches", func(t *testing.T) { runSuite(t, -1) }) // even none is too many to be judged one by one
+}
+
+func runSuite(t *testing.T, few int) {
 	stores := []*DB{openNew(t), openNew(t)}
 	count := 0
 	searchsuite.Run(t, func(t testing.TB) skills.Engine {
@@ -30,7 +35,7 @@ func TestSkillEngine(t *testing.T) {
 			}
 			return nil
 		})
-		return db.SkillEngine()
+		return &SkillEngine{db, few}
 	})
 }
 
