@@ -258,6 +258,10 @@ var ErrNotFound = errors.New("not found")
 type CallError struct {
 	Code string // one of the Code constants
 	Text string // one line: what, which, what to do
+
+	// Now is what stands in the place of an action's fields, before, where no preview can be made any more. It is the
+	// service's and passes the gate; nobody but a person who looks at a drifted action gets it.
+	Now []Field
 }
 
 func (e *CallError) Error() string { return e.Text }

@@ -66,7 +66,7 @@ func (k *Kernel) refreshOnce(ctx context.Context, a Action) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		return k.block(ctx, a, c, k.gateError(ctx, c, PurposePreview, err))
+		return k.blockBeside(ctx, a, c, err)
 	}
 	p.draft.Found = c.labelled(p.draft.Found)
 	passage := c.passage(PurposePreview)

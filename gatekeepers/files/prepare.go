@@ -132,9 +132,9 @@ func (d *draft) edit(full string) error {
 	edited, count := replaceOnce(string(data), d.args.Old, d.args.New)
 	switch {
 	case count == 0:
-		return d.misplaced(full, "does not occur; read the file again and give it exactly")
+		return d.misplaced(full, data, "does not occur; read the file again and give it exactly")
 	case count > 1:
-		return d.misplaced(full, "occurs more than once; give more of what surrounds it")
+		return d.misplaced(full, data, "occurs more than once; give more of what surrounds it")
 	case len(edited) > maxWrite:
 		return errTooLarge
 	}
@@ -143,8 +143,12 @@ func (d *draft) edit(full string) error {
 	return d.replaceFile(full, old, []byte(edited))
 }
 
-func (d *draft) misplaced(full, why string) error {
-	return &core.CallError{Code: core.CodeConflict, Text: fmt.Sprintf("%s: the old text %s", quote(d.r.show(full)), why)}
+func (d *draft) misplaced(full string, data []byte, why string) error {
+	refused := &core.CallError{Code: core.CodeConflict, Text: fmt.Sprintf("%s: the old text %s", quote(d.r.show(full)), why)}
+	if isText(data) {
+		refused.Now = []core.Field{{Name: "text", Before: encode(string(data))}}
+	}
+	return refused
 }
 
 // replaceFile describes what a write and an edit have in common.

@@ -49,6 +49,25 @@ func TestF5_ThreeSidesOfADrift(t *testing.T) {
 	}
 }
 
+// An edit whose place is gone can only be rejected; what it met is shown all the same.
+func TestF5_AnEditThatFitsNoMore(t *testing.T) {
+	d := newDesk(t, files.Options{}, map[string]string{"f": "one\ntwo\nthree\n"})
+	id := d.queue("edit", `{"path":"f","old":"two","new":"ours"}`)
+	write(t, filepath.Join(d.dir, "f"), "one\ntheirs\nthree\n")
+	wantOutcome(t, d.approve(id), id, core.OutcomeDrifted)
+	a := d.action(id)
+	if a.Drift != core.DriftBlocked {
+		t.Fatalf("got drift %q", a.Drift)
+	}
+	sides := a.Sides()
+	if len(sides) != 1 || string(sides[0].Base) != `"one\ntwo\nthree\n"` || string(sides[0].Theirs) != `"one\ntheirs\nthree\n"` || string(sides[0].Ours) != `"one\nours\nthree\n"` {
+		t.Errorf("got %s", sides)
+	}
+	wantOutcome(t, d.approve(id), id, core.OutcomeDrifted)
+	d.wantDisk("f", "one\ntheirs\nthree\n")
+	wantOutcome(t, d.reject(id), id, core.OutcomeRejected)
+}
+
 // A file that is gone has no side of its own.
 func TestF5_AFileThatIsGone(t *testing.T) {
 	d := newDesk(t, files.Options{}, map[string]string{"f": "one\n"})
