@@ -29,6 +29,7 @@ type Options struct {
 	Predicates  Predicates // nil refuses rules with a condition
 	RequireKey  bool       // decisions need a terminal or an operator key (kernel R34)
 	Log         *slog.Logger
+	Anchors     Anchors // nil keeps none (kernel R33)
 
 	// Settings, if not nil, is asked each time instead of Cap and RequireKey: a person may change them meanwhile.
 	Settings func() Settings
@@ -59,6 +60,7 @@ type Kernel struct {
 	budgets      []Budget
 	predicates   Predicates
 	log          *slog.Logger
+	anchors      Anchors
 	baseDeadline time.Duration
 
 	kept kept
@@ -81,7 +83,7 @@ func New(o Options) (*Kernel, error) {
 		store: o.Store, gatekeepers: make(map[string]Gatekeeper, len(o.Gatekeepers)),
 		kinds: make(map[string]map[string]ActionKind, len(o.Gatekeepers)),
 		clock: o.Clock, rand: o.Rand, alive: o.Alive, egress: o.Egress, fault: o.Fault,
-		settings: o.Settings, budgets: o.Budgets, predicates: o.Predicates,
+		settings: o.Settings, budgets: o.Budgets, predicates: o.Predicates, anchors: o.Anchors,
 		log: o.Log, baseDeadline: o.BaseDeadline, resources: make(map[resourceKey]Resource),
 	}
 	k.checks = append([]Check{narrowing{}, latchCheck{o.Store}, peopleCheck{k}}, o.Checks...)

@@ -38,6 +38,7 @@ const (
 	EventPerson     EventType = "person"  // somebody was added, or tied to an account
 	EventGrant      EventType = "grant"   // a role was given or taken
 	EventOpen       EventType = "open"    // somebody other than the owner was let in, or was not
+	EventAnchor     EventType = "anchor"  // a person accepted the record as it is against its anchor
 	EventLibrary    EventType = "library" // a person published, imported, edited, deleted or pinned skills
 	EventRule       EventType = "rule"    // made or removed
 )
@@ -134,6 +135,7 @@ type BadRow struct {
 type Verification struct {
 	Rows     int64
 	FirstBad *BadRow
+	Anchored Anchored // what the anchor outside the file says, where it was asked
 }
 
 // OK reports that every row is as it was written.

@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"math"
 )
 
 // Detail is everything a person has to see of an action, or of a question, before deciding.
@@ -190,43 +189,6 @@ func (k *Kernel) Record(ctx context.Context, q RecordQuery) ([]Row, error) {
 		return err
 	})
 	return rows, err
-}
-
-// verifyStep is how many rows are checked between two reports of progress.
-const verifyStep = 2000
-
-// VerifyRecord walks the whole record and names the first row that is not what was written (K62).
-func (k *Kernel) VerifyRecord(ctx context.Context) (Verification, error) {
-	return k.VerifyRecordWatched(ctx, func(int64, int64) {})
-}
-
-// VerifyRecordWatched is VerifyRecord that tells, now and then and on the caller's goroutine, how many of how many rows
-// it has checked. It ends early with the error of a context that ends.
-func (k *Kernel) VerifyRecordWatched(ctx context.Context, progress func(checked, all int64)) (Verification, error) {
-	var out Verification
-	err := k.store.Read(ctx, func(v View) error {
-		newest, err := v.Rows(RecordQuery{Before: math.MaxInt64, Limit: 1})
-		if err != nil {
-			return err
-		}
-		all := int64(0)
-		if len(newest) > 0 {
-			all = newest[0].Seq
-		}
-		var verifier Verifier
-		checked := int64(0)
-		head, err := v.EachRow(func(seq int64, blob []byte, prev, hash Digest) error {
-			verifier.Add(seq, blob, prev, hash)
-			if checked++; checked%verifyStep == 0 {
-				progress(checked, all)
-				return ctx.Err()
-			}
-			return nil
-		})
-		out = verifier.Finish(head)
-		return err
-	})
-	return out, err
 }
 
 // LastPlans lists the newest confirmed plans first, with what became of every item.

@@ -28,6 +28,7 @@ type DB struct {
 	idle    []*link // connections that read nothing now; the last one used is the first one taken
 
 	closed atomic.Bool
+	anchor anchor
 }
 
 var _ core.Store = (*DB)(nil)
@@ -118,6 +119,9 @@ func (db *DB) transact(ctx context.Context, fn func(*tx) error) error {
 		return err
 	}
 	committed = true
+	if t.appended {
+		db.anchorSoon()
+	}
 	return nil
 }
 
@@ -186,6 +190,7 @@ func (db *DB) connectReader(ctx context.Context) (*link, error) {
 
 // Close waits for transactions that run and lets go of the file. A second Close does nothing.
 func (db *DB) Close() error {
+	db.anchorLast()
 	if db.closed.Swap(true) {
 		return nil
 	}
@@ -219,6 +224,9 @@ type view struct {
 var _ core.View = (*view)(nil)
 
 // tx is a view that can change things.
-type tx struct{ view }
+type tx struct {
+	view
+	appended bool // to the record
+}
 
 var _ core.Tx = (*tx)(nil)

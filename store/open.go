@@ -20,6 +20,11 @@ import (
 // Options say which store to open.
 type Options struct {
 	Path string // of the file; made, with its folder, where there is none
+
+	// Anchors is the folder in which the heads of records are kept outside their stores (kernel R33); empty keeps none.
+	// What is wrong with it stops nothing and is told to AnchorFault, if that is not nil.
+	Anchors     string
+	AnchorFault func(error)
 }
 
 // applicationID marks a file as a store of this program ("GATE"); it is in the file before anything else is.
@@ -38,6 +43,7 @@ func Open(ctx context.Context, options Options) (*DB, error) {
 		turn:    make(chan struct{}, 1),
 		lock:    sideLock{path: path + ".lock"},
 		reading: make(chan struct{}, readerCount),
+		anchor:  anchor{folder: options.Anchors, fault: options.AnchorFault, every: anchorEvery},
 	}
 	if err := db.refuse(ctx); err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ func (t *tx) Append(e core.Entry) error {
 	if err != nil {
 		return fmt.Errorf("record: %w", err)
 	}
-	h.log = core.Head{Seq: row.Seq, Hash: row.Hash}
+	h.log, t.appended = core.Head{Seq: row.Seq, Hash: row.Hash}, true
 	if e.Type == core.EventRead {
 		return t.countRead(e, row.Seq)
 	}

@@ -107,6 +107,7 @@ func configKeys() []key {
 
 func dataDir() string   { return xdg("XDG_DATA_HOME", ".local/share") }
 func stateDir() string  { return xdg("XDG_STATE_HOME", ".local/state") }
+func anchorDir() string { return filepath.Join(stateDir(), "anchors") } // kernel R33: not in, nor beside, a store
 func configDir() string { return xdg("XDG_CONFIG_HOME", ".config") }
 
 // xdg is our folder in one of the XDG base directories.

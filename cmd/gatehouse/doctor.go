@@ -116,7 +116,7 @@ func (a *app) storeChecks(ctx context.Context) []check {
 	case !v.OK():
 		return append(checks, check{"record", checkBad, fmt.Sprintf("row %d: %s", v.FirstBad.Seq, v.FirstBad.Reason), "restore a backup"})
 	}
-	checks = append(checks, check{"record", checkOK, fmt.Sprintf("%s, chain and tables whole", count(int(v.Rows), "row")), ""})
+	checks = append(checks, check{"record", checkOK, fmt.Sprintf("%s, chain and tables whole", count(int(v.Rows), "row")), ""}, a.anchorCheck(ctx, p))
 	page, err := p.kernel.Queue(ctx, core.QueueQuery{Limit: 1, Count: true})
 	if err != nil {
 		return append(checks, a.badCheck(ctx, "queue", err))

@@ -87,7 +87,9 @@ func assemble(ctx context.Context, c *configuration, more additions) (p *parts, 
 	}
 	log, closeLog := newLog(c.Log.File, c.Log.Level)
 	p.log, closers = log, append(closers, closeLog)
-	if p.store, err = store.Open(ctx, store.Options{Path: c.Store}); err != nil {
+	if p.store, err = store.Open(ctx, store.Options{
+		Path: c.Store, Anchors: anchorDir(), AnchorFault: func(err error) { log.Warn("the record was not anchored", "error", err.Error()) },
+	}); err != nil {
 		return nil, closers, err
 	}
 	closers = append(closers, p.store.Close)
@@ -103,7 +105,7 @@ func assemble(ctx context.Context, c *configuration, more additions) (p *parts, 
 	p.kernel, err = core.New(core.Options{
 		Store: p.store, Gatekeepers: gatekeepers(c, p, more), Clock: systemClock{}, Rand: rand.Reader, Alive: processes,
 		Fault: more.fault, Budgets: c.budgets(), Predicates: predicate.Compiler{}, Log: log, Settings: p.live.now,
-		Egress: livePolicy{p.live},
+		Egress: livePolicy{p.live}, Anchors: p.store,
 	})
 	if err != nil {
 		return nil, closers, err
@@ -140,6 +142,7 @@ func protected(c *configuration, path string) []files.Place {
 		{"the store's shared memory", path + "-shm"},
 		{"the store's lock", path + ".lock"},
 		{"the store's list of processes", path + ".proc"},
+		{"the anchors of stores", anchorDir()},
 		{"the configuration", c.path},
 		{"the configuration folder", configDir()},
 		{"the folder of stores", dataDir()},

@@ -49,14 +49,7 @@ hashes, never content. log verify walks the whole chain.`,
 	c.Flags().Int64Var(&f.after, "after", 0, "only rows behind this `NUMBER`")
 	c.Flags().IntVarP(&f.limit, "limit", "n", 0, "at most this `MANY` rows; 0 is all")
 	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with new rows until interrupted")
-	c.AddCommand(&cobra.Command{
-		Use:   "verify",
-		Short: "Check that no row was changed, removed or moved",
-		Long: `Walk the whole record and check that no row was changed, removed, moved or cut off
-at the end. The first bad row is named, and the exit code is 1.`,
-		Args: exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.recordVerify(cmd.Context()) },
-	})
+	c.AddCommand(a.verifyCommand(), a.anchorCommand())
 	return c
 }
 
@@ -200,30 +193,15 @@ type verificationObject struct {
 	OK       bool         `json:"ok"`
 	Rows     int64        `json:"rows"`
 	FirstBad *core.BadRow `json:"first_bad"`
-}
 
-func (a *app) recordVerify(ctx context.Context) error {
-	p, err := a.parts(ctx)
-	if err != nil {
-		return err
-	}
-	v, err := p.kernel.VerifyRecord(ctx)
-	if err != nil {
-		return err
-	}
-	return a.printVerification(v, "the record is whole: %s\n", func(bad core.BadRow) *fault {
-		return &fault{
-			code: codeFailed, message: fmt.Sprintf("the record was changed: row %d %s", bad.Seq, bad.Reason),
-			hint: "compare with a backup; rows before it are as they were written",
-		}
-	})
+	Anchor core.AnchorState `json:"anchor,omitempty"` // of log verify
 }
 
 // printVerification says how a check of the record ended: exit 1 where it is not as it was written.
 func (a *app) printVerification(v core.Verification, whole string, broken func(core.BadRow) *fault) error {
 	switch {
 	case a.json:
-		if err := a.object(verificationObject{v.OK(), v.Rows, v.FirstBad}); err != nil || v.OK() {
+		if err := a.object(verificationObject{v.OK(), v.Rows, v.FirstBad, v.Anchored.State}); err != nil || v.OK() {
 			return err
 		}
 		return told(codeFailed)
