@@ -48,7 +48,7 @@ func EventTypes() []EventType {
 	return []EventType{
 		EventSession, EventBind, EventUnbind, EventConnect, EventDisconnect, EventRead, EventBlocked, EventSubmit, EventPlan,
 		EventDecision, EventClaim, EventOutcome, EventStrand, EventDrift, EventOpened, EventQuestion, EventAnswer, EventTurn,
-		EventEgress, EventKey, EventLatch, EventPerson, EventGrant, EventOpen, EventLibrary, EventRule,
+		EventEgress, EventKey, EventLatch, EventPerson, EventGrant, EventOpen, EventAnchor, EventLibrary, EventRule,
 	}
 }
 
