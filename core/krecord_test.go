@@ -2,9 +2,14 @@ package core_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"gatehouse/core"
 )
 
 func TestK62_FirstBadRowIsNamed(t *testing.T) {
@@ -100,5 +105,18 @@ func TestRecord_RefusesToBeChanged(t *testing.T) {
 		if _, err := raw.Exec(s); err == nil {
 			t.Errorf("%s: not refused", s)
 		}
+	}
+}
+
+// TestSeal_IsWhatEveryRecordWasWrittenWith keeps records of older programs whole: the hash is over these words.
+func TestSeal_IsWhatEveryRecordWasWrittenWith(t *testing.T) {
+	prev := core.Digest{1, 0xab}
+	row, err := core.Entry{At: time.Unix(1_800_000_000, 5).UTC(), Type: core.EventClaim, Actor: "alice"}.Seal(70, prev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := sha256.Sum256(fmt.Appendf(nil, "gatehouse record 1\n70\n01ab%060d\n%s", 0, row.Blob))
+	if row.Hash != want {
+		t.Errorf("got %s, want %x", row.Hash, want)
 	}
 }

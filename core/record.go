@@ -2,9 +2,11 @@ package core
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -107,16 +109,19 @@ func (e Entry) Seal(seq int64, prev Digest) (Row, error) {
 	if err != nil {
 		return Row{}, fmt.Errorf("log row %d: %w", seq, err)
 	}
-	return Row{Seq: seq, Entry: e, Blob: blob, Prev: prev, Hash: chainHash(seq, prev, blob)}, nil
+	hash, _ := chainHash(nil, seq, prev, blob)
+	return Row{Seq: seq, Entry: e, Blob: blob, Prev: prev, Hash: hash}, nil
 }
 
-func chainHash(seq int64, prev Digest, blob []byte) Digest {
-	h := sha256.New()
-	fmt.Fprintf(h, "gatehouse record 1\n%d\n%s\n", seq, prev)
-	h.Write(blob)
-	var d Digest
-	h.Sum(d[:0])
-	return d
+// chainHash also gives back the buffer that it wrote into, for the next row: a verification hashes a million of them.
+func chainHash(buf []byte, seq int64, prev Digest, blob []byte) (Digest, []byte) {
+	buf = append(buf[:0], "gatehouse record 1\n"...)
+	buf = strconv.AppendInt(buf, seq, 10)
+	buf = append(buf, '\n')
+	buf = hex.AppendEncode(buf, prev[:])
+	buf = append(buf, '\n')
+	buf = append(buf, blob...)
+	return sha256.Sum256(buf), buf
 }
 
 // Head is the newest row of the chain as the store keeps it beside the rows, so that a cut tail is found.
@@ -145,6 +150,7 @@ func (v Verification) OK() bool { return v.FirstBad == nil }
 type Verifier struct {
 	next Verification
 	prev Digest
+	buf  []byte // what is hashed; kept from row to row
 }
 
 // Add checks the next row; after the first bad one it only counts.
@@ -157,10 +163,15 @@ func (v *Verifier) Add(seq int64, blob []byte, prev, hash Digest) {
 		v.bad(want, fmt.Sprintf("row %d is missing, row %d stands in its place", want, seq))
 	case prev != v.prev:
 		v.bad(seq, "does not follow the row before it")
-	case chainHash(seq, prev, blob) != hash:
+	case v.hash(seq, prev, blob) != hash:
 		v.bad(seq, "content was changed")
 	}
 	v.prev = hash
+}
+
+func (v *Verifier) hash(seq int64, prev Digest, blob []byte) (d Digest) {
+	d, v.buf = chainHash(v.buf, seq, prev, blob)
+	return d
 }
 
 // Finish compares the end of the chain with the head that the store keeps.
