@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -265,7 +264,7 @@ func (c *carrier) applyAll(ctx context.Context, items []PlannedItem) error {
 		})
 	}
 	wg.Wait()
-	return errors.Join(faults...)
+	return together(faults...)
 }
 
 // noteAwaited finds what items of one lane have to wait for in another: a resource can be reached over several

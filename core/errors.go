@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"gatehouse/core/text"
 )
@@ -16,6 +17,21 @@ var (
 	ErrNewerSchema   = errors.New("store was written by a newer version")
 	ErrForeignFile   = errors.New("file is not a gatehouse store")
 )
+
+// together is one error of several in one line; what repeats another is left out. errors.Join would take a line for each.
+func together(errs ...error) error {
+	var out error
+	for _, err := range errs {
+		switch {
+		case err == nil:
+		case out == nil:
+			out = err
+		case !strings.Contains(out.Error(), err.Error()):
+			out = fmt.Errorf("%w; %w", out, err)
+		}
+	}
+	return out
+}
 
 // Half says which half of the gate refused (kernel R2).
 type Half string

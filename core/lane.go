@@ -80,7 +80,7 @@ func (l *connectionLane) run(ctx context.Context) error {
 	if err != nil && l.prev != nil {
 		l.k.keep(l.c.plan, l.prev)
 	}
-	return errors.Join(fault, err)
+	return together(fault, err)
 }
 
 // heldBack is why nothing is sent for an item: its outcome, and the reason.

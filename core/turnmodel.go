@@ -128,7 +128,7 @@ func (k *Kernel) AskModel(ctx context.Context, lease Lease, m Model, r Request, 
 	response, err := m.Complete(ctx, r, onDelta)
 	response.Usage.Cost = price.Of(response.Usage)
 	if counted := k.count(ctx, spending, response.Usage); counted != nil {
-		return Response{}, errors.Join(counted, err)
+		return Response{}, together(counted, err)
 	}
 	if err != nil {
 		return Response{Usage: response.Usage}, &ModelError{Model: m.Name(), Err: err}

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -63,7 +64,10 @@ func (o Options) drive(ctx context.Context, lease core.Lease, err error) (Report
 		report, err = r.loop(ctx)
 	}
 	if err != nil && r.lease.Token != "" {
-		err = errors.Join(err, o.Kernel.ReleaseLease(context.WithoutCancel(ctx), r.lease))
+		released := o.Kernel.ReleaseLease(context.WithoutCancel(ctx), r.lease)
+		if released != nil && released.Error() != err.Error() {
+			err = fmt.Errorf("%w; %w", err, released) // errors.Join would take two lines
+		}
 	}
 	return report, err
 }
