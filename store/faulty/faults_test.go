@@ -175,8 +175,11 @@ func counted(t *testing.T) (*faulty.Store, *faultydriver.Driver) {
 	var store *faulty.Store
 	var driver *faultydriver.Driver
 	got := suffer(t, parts{
-		store:  func(s core.Store) core.Store { store = faulty.New(s, faulty.Fault{}); return store },
-		driver: func(g core.Gatekeeper) core.Gatekeeper { driver = faultydriver.New(g, faultydriver.Fault{}); return driver },
+		store: func(s core.Store) core.Store { store = faulty.New(s, faulty.Fault{}); return store },
+		driver: func(g core.Gatekeeper) core.Gatekeeper {
+			driver = faultydriver.New(g, faultydriver.Fault{})
+			return driver
+		},
 	})
 	for _, f := range got.faults {
 		t.Error(f)

@@ -60,8 +60,15 @@ func (h *history) run() {
 		name string
 		take func()
 	}{
-		{"reads", h.reads}, {"bulk", h.bulk}, {"strand", h.strand}, {"revert", h.revert}, {"rule", h.rule},
-		{"unknown", h.unknown}, {"turn", h.turn}, {"people", h.people}, {"fork", h.fork},
+		{"reads", h.reads},
+		{"bulk", h.bulk},
+		{"strand", h.strand},
+		{"revert", h.revert},
+		{"rule", h.rule},
+		{"unknown", h.unknown},
+		{"turn", h.turn},
+		{"people", h.people},
+		{"fork", h.fork},
 	} {
 		step.take()
 		h.look(step.name)
