@@ -138,6 +138,30 @@ func TestImportReadsOnlyWhatChanged(t *testing.T) {
 	}
 }
 
+// A file that looks changed and is not is read, and not stored again.
+func TestImportKeepsWhatIsTheSame(t *testing.T) {
+	db := openNew(t)
+	importInto(t, db, "pub", map[string]string{"a": "one"})
+	im, err := db.BeginImport(t.Context(), collectionFor("pub"), onlyAlive{self: "p1"}, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted, err := im.Plan(t.Context(), []Listed{{"a", "another stamp"}})
+	if err != nil || len(wanted) != 1 {
+		t.Fatalf("to be read: %v, %v", wanted, err)
+	}
+	d, err := skills.NewDocument(skills.Ref{Path: "a"}, []byte("one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := im.Put(t.Context(), d, "another stamp"); err != nil {
+		t.Fatal(err)
+	}
+	if changes := finish(t, db, im); !changes.None() || changes.Kept != 1 {
+		t.Errorf("got %+v, want no change", changes)
+	}
+}
+
 // Nobody sees an import before it is finished, and nothing of one that never is.
 func TestImportIsSeenWhole(t *testing.T) {
 	db := openNew(t)
