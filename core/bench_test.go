@@ -21,7 +21,7 @@ type free struct{}
 
 func (free) Manifest() core.Manifest {
 	return core.Manifest{
-		Kind: "free", About: "A service that costs nothing.", Forms: []string{"free://"},
+		Kind: "free", About: "A service that costs nothing.", Forms: []string{"free://"}, Local: true,
 		Operations: []core.Operation{{
 			Name: "put", About: "Puts a text at a name.", Lanes: []core.Lane{core.LaneSimulate}, Kinds: []string{"put"},
 			Params: []core.Param{

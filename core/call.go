@@ -105,6 +105,7 @@ type callInProgress struct {
 	reverts *Action   // for a revert: what is taken back, with its content
 	by      Authority // for a revert: who asked for it
 	met     int       // how often its people changed under it
+	leaving *departure // the last one that was let go
 	hash    string    // of method and arguments; set for callers with a call id
 }
 

@@ -270,7 +270,14 @@ func (l *connectionLane) claimRow(ctx context.Context, tx Tx, call *callInProgre
 	if err := tx.Append(row); err != nil {
 		return err
 	}
-	row = l.k.actionRow(after, EventClaim, map[string]any{"holder": after.ClaimHolder, "egress": call.connection.Service})
+	// The decision on what leaves stands in the row of the claim, and how it went in that of the outcome (sharing E2).
+	pairs := map[string]any{
+		"holder": after.ClaimHolder, "egress": call.connection.Service, "egress_rule": call.leaving.verdict.Rule,
+	}
+	if call.leaving.question != 0 {
+		pairs["egress_question"] = call.leaving.question
+	}
+	row = l.k.actionRow(after, EventClaim, pairs)
 	if err := tx.Append(row); err != nil {
 		return err
 	}

@@ -1,6 +1,9 @@
 package core
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // Egress is the policy over what leaves: every sink asks it, once per use, before anything goes (sharing E1).
 type Egress interface {
@@ -91,6 +94,8 @@ type EgressError struct {
 	Sink        EgressSink
 	Destination string
 	Verdict     EgressVerdict
+	Question    ActionID // where the decision is a person's; 0 elsewhere
+	Session     SessionID
 }
 
 func (e *EgressError) Error() string {
@@ -98,19 +103,46 @@ func (e *EgressError) Error() string {
 	if e.Verdict.Why != "" {
 		why += ": " + e.Verdict.Why
 	}
-	if e.Verdict.Decision == EgressAsk {
-		return string(e.Sink) + " to " + e.Destination + ": waits for a person, " + why
+	what := string(e.Sink) + " to " + e.Destination
+	switch {
+	case e.Verdict.Decision == EgressAsk && e.Question != 0:
+		return fmt.Sprintf("%s: waits for a person, question %d, %s", what, e.Question, why)
+	case e.Verdict.Decision == EgressAsk:
+		return what + ": waits for a person, " + why
+	case e.Sink == SinkModel:
+		return what + ": refused, " + why + "; a model on this machine may be asked, see gatehouse help egress"
 	}
-	return string(e.Sink) + " to " + e.Destination + ": refused, " + why
+	return what + ": refused, " + why
 }
 
-// permit asks the policy; anything but allow is an *EgressError.
-func (k *Kernel) permit(ctx context.Context, r EgressRequest) (rule string, err error) {
-	verdict := k.egress.Decide(ctx, r)
-	if verdict.Decision != EgressAllow {
-		return verdict.Rule, &EgressError{Sink: r.Sink, Destination: r.Destination, Verdict: verdict}
+// Outbound is a Resource whose calls go where their arguments say, such as to any page of the web.
+type Outbound interface {
+	// Goes says, from the arguments alone and without asking anybody, where a call goes and what it sends there.
+	// A fault in the arguments is a *CallError.
+	Goes(Call) (Going, error)
+}
+
+// Going is where a call goes.
+type Going struct {
+	Sink        EgressSink // SinkFetch or SinkRead
+	Destination string     // as a person reads it
+	Host        string
+	Local       bool     // it stays on this machine
+	Sends       []string // every text that leaves: addresses, headers, bodies
+}
+
+// goes is where a call of a resource goes; one that does not say goes to its service.
+func (c *callInProgress) goes(k *Kernel, call Call) (Going, error) {
+	if r, says := c.resource.(interface {
+		goes(Call) (Going, bool, error)
+	}); says {
+		if going, known, err := r.goes(call); known || err != nil {
+			return going, err
+		}
 	}
-	return verdict.Rule, nil
+	return Going{
+		Sink: SinkRead, Destination: c.connection.Service, Local: k.local(c.connection.Kind), Sends: []string{string(c.args)},
+	}, nil
 }
 
 // local reports that nothing that a kind of driver does leaves this machine.

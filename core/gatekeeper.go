@@ -278,6 +278,7 @@ const (
 	CodeNotCreated  = "not_created"
 	CodeConflict    = "conflict"
 	CodeChanged     = "changed"
+	CodeAsked       = "asked" // a person has to let it leave first
 )
 
 // Invalid is a fault in the arguments of a call.

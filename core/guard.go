@@ -153,6 +153,17 @@ func (g guarded) preface(ctx context.Context, c Call) (p Preface, err error) {
 	return Preface{}, nil
 }
 
+// goes is where a call goes, for a resource that says so.
+func (g guarded) goes(c Call) (going Going, known bool, err error) {
+	defer caught(g.kind, "goes", &err)
+	outbound, can := g.Resource.(Outbound)
+	if !can {
+		return Going{}, false, nil
+	}
+	going, err = outbound.Goes(c)
+	return going, true, err
+}
+
 func (g guarded) Close() (err error) {
 	defer caught(g.kind, "close", &err)
 	return g.Resource.Close()

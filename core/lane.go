@@ -159,14 +159,16 @@ func (l *connectionLane) gate(ctx context.Context, call *callInProgress, a Actio
 	if err := l.k.checkIntent(ctx, p); err != nil {
 		return l.refused(ctx, call, err)
 	}
-	_, err := l.k.permit(ctx, EgressRequest{
+	leaving, err := l.k.permit(ctx, EgressRequest{
 		Sink: SinkApply, Session: a.Session, Caller: a.Caller, Destination: call.connection.Service, Bytes: len(a.Draft.Payload),
 		Local: l.k.local(call.connection.Kind), Latched: call.session.Latched, Digest: a.Digest.String(),
-	})
-	if err != nil {
-		return held(OutcomeSkipped, "%s", cleanReason(err.Error()))
+	}, string(a.Draft.Payload))
+	var stays *EgressError
+	if errors.As(err, &stays) {
+		return held(OutcomeSkipped, "%s", cleanReason(stays.Error()))
 	}
-	return nil
+	call.leaving = leaving
+	return err
 }
 
 // refused keeps why the gate refused in the blocked row, which alone names the unit (kernel R5).

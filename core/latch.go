@@ -68,14 +68,15 @@ func unlatched(v sessionView, s Session, what string) error {
 	return &LatchedError{Latch: latch, What: what}
 }
 
-// latchCheck stops writes of a latched session, before they are queued and before they are sent (kernel R7). Reads go on.
+// latchCheck stops writes of a latched session, before they are queued and before they are sent, and fetches of the web
+// (kernel R7). Other reads go on.
 type latchCheck struct{ store Store }
 
 func (latchCheck) Name() string { return "latch" }
 
 func (c latchCheck) CheckIntent(ctx context.Context, p Passage) error {
-	// A latch that was set since the call began is found in the transaction that queues or claims.
-	if !p.Session.Latched || (p.Purpose != PurposePrepare && p.Purpose != PurposeApply) {
+	// A latch that was set since the call began is found in the transaction that queues or claims, and by the policy.
+	if !p.Session.Latched || (p.Purpose != PurposePrepare && p.Purpose != PurposeApply && p.Sink != SinkFetch) {
 		return nil
 	}
 	return c.store.Read(ctx, func(v View) error {
@@ -83,15 +84,19 @@ func (c latchCheck) CheckIntent(ctx context.Context, p Passage) error {
 		if err != nil {
 			return err
 		}
-		return latchRefusal(v, s)
+		what := "write"
+		if p.Sink == SinkFetch {
+			what = "fetch"
+		}
+		return latchRefusal(v, s, what)
 	})
 }
 
 func (latchCheck) CheckExact(context.Context, Passage) error { return nil }
 
 // latchRefusal is unlatched as a refusal of the gate.
-func latchRefusal(v sessionView, s Session) error {
-	err := unlatched(v, s, "write")
+func latchRefusal(v sessionView, s Session, what string) error {
+	err := unlatched(v, s, what)
 	latched, ok := err.(*LatchedError)
 	if !ok {
 		return err

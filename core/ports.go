@@ -23,6 +23,7 @@ type View interface {
 	actionView
 	turnView
 	questionView
+	egressView
 	personalView
 	observedView
 	recordView
@@ -37,6 +38,7 @@ type Tx interface {
 	actionTx
 	turnTx
 	questionTx
+	egressTx
 	personalTx
 	recorder
 }

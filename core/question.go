@@ -195,6 +195,9 @@ func (k *Kernel) Answer(ctx context.Context, id ActionID, choice, reason string,
 		if err := k.changeQuestion(tx, before, &after); err != nil {
 			return err
 		}
+		if _, err := tx.AnswerEgress(after.ID, EgressDecision(answer), after.DecidedAt); err != nil {
+			return err
+		}
 		row := k.questionRow(after, map[string]any{"answer": textHash(answer), "reason": textHash(after.Reason)})
 		row.Type, row.Actor, row.Authority = EventAnswer, string(by.Person), by.String()
 		return tx.Append(row)

@@ -176,18 +176,50 @@ func (k *Kernel) gateIntent(ctx context.Context, c *callInProgress, look *lookah
 		p.Purpose = PurposePrepare
 	}
 	p.Found = c.labelled(look.intent.Units)
-	err := k.checkIntent(ctx, p)
-	if err == nil {
-		_, err = k.permit(ctx, EgressRequest{
-			Sink: SinkRead, Session: c.session.ID, Caller: c.caller, Destination: c.connection.Service, Bytes: len(c.args),
-			Local: k.local(c.connection.Kind), Latched: c.session.Latched,
-		})
+	going, err := c.goes(k, look.call)
+	if err != nil {
+		released, err := k.releaseError(ctx, c, err)
+		return released, true, err
 	}
-	if err == nil {
+	p.Sink = going.Sink
+	if err := k.checkIntent(ctx, p); err != nil {
+		released, err := k.releaseRefusal(ctx, c, err)
+		return released, true, err
+	}
+	bytes := 0
+	for _, s := range going.Sends {
+		bytes += len(s)
+	}
+	c.leaving, err = k.permit(ctx, EgressRequest{
+		Sink: going.Sink, Session: c.session.ID, Caller: c.caller, Destination: going.Destination, Host: going.Host, Local: going.Local,
+		Bytes: bytes, Latched: c.session.Latched,
+	}, going.Sends...)
+	var stays *EgressError
+	switch {
+	case err == nil:
 		return Released{}, false, nil
+	case !errors.As(err, &stays):
+		return Released{}, true, err
+	case stays.Verdict.Decision == EgressAsk:
+		released, err := k.releaseAsked(ctx, c, stays)
+		return released, true, err
 	}
-	released, err := k.releaseRefusal(ctx, c, err)
+	released, err := k.releaseRefusal(ctx, c, &RefusedError{Check: "egress", Half: HalfIntent, Why: stays.Error(), Public: stays.Error()})
 	return released, true, err
+}
+
+// releaseAsked answers a call that a person has to let go first: it is made again after the answer (kernel R32).
+func (k *Kernel) releaseAsked(ctx context.Context, c *callInProgress, asked *EgressError) (Released, error) {
+	body := releasedBody{
+		Status: StatusPending, Action: asked.Question, Code: CodeAsked,
+		Reason: cleanReason(asked.Error() + "; make the call again once it is answered"),
+	}
+	var out Released
+	err := k.store.Write(ctx, func(tx Tx) (err error) {
+		out, err = c.keepAnswer(tx, body)
+		return err
+	})
+	return out, err
 }
 
 // releaseRead writes the log row, the set and the answer in one transaction, if the targets held still.
@@ -228,6 +260,13 @@ func (k *Kernel) recordRead(tx Tx, c *callInProgress, found []Found, pairs map[s
 			return err
 		}
 	}
+	how := wentOK
+	if _, failed := pairs["error"]; failed {
+		how = wentError
+	}
+	if err := c.leaving.complete(k, tx, how); err != nil {
+		return err
+	}
 	if c.caller.Step > 0 && c.caller.CallID != "" {
 		pairs["step"], pairs["call"] = c.caller.Step, textHash(c.caller.CallID) // a model writes the id: it may be anything
 	}
@@ -249,6 +288,9 @@ func (k *Kernel) releaseRefusal(ctx context.Context, c *callInProgress, cause er
 	}
 	var out Released
 	err := k.store.Write(ctx, func(tx Tx) error {
+		if err := c.leaving.complete(k, tx, wentWithheld); err != nil {
+			return err
+		}
 		if err := tx.Append(k.blockedRow(c, refused)); err != nil {
 			return err
 		}
@@ -275,6 +317,11 @@ func (k *Kernel) blockedRow(c *callInProgress, refused *RefusedError) Entry {
 // it passes the gate as the whole resource (kernel R3).
 func (k *Kernel) releaseError(ctx context.Context, c *callInProgress, cause error) (Released, error) {
 	if ctx.Err() != nil {
+		if c.leaving != nil && c.leaving.logged {
+			// What left is on record whether or not anybody waits for the answer.
+			interrupted := k.store.Write(context.WithoutCancel(ctx), func(tx Tx) error { return c.leaving.complete(k, tx, wentInterrupted) })
+			return Released{}, errors.Join(ctx.Err(), interrupted)
+		}
 		return Released{}, ctx.Err()
 	}
 	var plain *CallError
@@ -310,6 +357,9 @@ func (k *Kernel) releasePlainError(ctx context.Context, c *callInProgress, cause
 	body := releasedBody{Status: StatusError, Code: cause.Code, Reason: cleanReason(cause.Text), Incomplete: c.gaps}
 	var out Released
 	err := k.store.Write(ctx, func(tx Tx) error {
+		if err := c.leaving.complete(k, tx, wentError); err != nil {
+			return err
+		}
 		if err := tx.Append(c.entry(k, EventRead, nil, map[string]any{"error": cause.Code})); err != nil {
 			return err
 		}

@@ -163,7 +163,7 @@ func (k *Kernel) stillAsSeen(tx Tx, c *callInProgress, p *prepared) error {
 	if err != nil {
 		return err
 	}
-	if err := latchRefusal(tx, session); err != nil {
+	if err := latchRefusal(tx, session, "write"); err != nil {
 		return err
 	}
 	open, err := tx.CountOpen(c.session.ID, c.binding.Name)

@@ -96,17 +96,13 @@ func (k *Kernel) AskModel(ctx context.Context, lease Lease, m Model, r Request, 
 	if err != nil {
 		return Response{}, err
 	}
-	rule, err := k.permit(ctx, EgressRequest{
-		Sink: SinkModel, Session: r.Session, Destination: m.Destination(), Host: m.Destination(),
-		Local: m.Destination() == DestinationLocal, Bytes: r.bytes(),
-	})
+	leaving, err := k.permitModel(ctx, lease, m, r)
 	if err != nil {
-		return Response{}, &ModelError{Model: m.Name(), Err: err}
+		return Response{}, err
 	}
 	spending := Spending{Session: r.Session, Turn: r.Turn, Step: r.Step, Model: m.Name(), At: k.clock.Now()}
 	err = k.store.Write(ctx, func(tx Tx) error {
-		turn, err := leasedTurn(tx, lease)
-		if err != nil {
+		if _, err := leasedTurn(tx, lease); err != nil {
 			return err
 		}
 		if metered {
@@ -116,18 +112,15 @@ func (k *Kernel) AskModel(ctx context.Context, lease Lease, m Model, r Request, 
 				return err
 			}
 		}
-		return tx.Append(Entry{
-			At: k.clock.Now(), Type: EventEgress, Session: r.Session, Turn: r.Turn, Actor: turn.caller(0, "").actor(),
-			Authority: string(turn.By), Rule: rule, Subject: "model " + m.Name(),
-			Detail: detail(map[string]any{"sink": "model", "destination": m.Destination(), "step": r.Step, "bytes": r.bytes()}),
-		})
+		return tx.Append(leaving.modelRow(k, m, r, nil))
 	})
 	if err != nil {
 		return Response{}, err
 	}
 	response, err := m.Complete(ctx, r, onDelta)
 	response.Usage.Cost = price.Of(response.Usage)
-	if counted := k.count(ctx, spending, response.Usage); counted != nil {
+	completed := leaving.modelRow(k, m, r, map[string]any{"event": "completed", "outcome": wentModel(ctx, err)})
+	if counted := k.count(ctx, spending, response.Usage, completed); counted != nil {
 		return Response{}, together(counted, err)
 	}
 	if err != nil {
@@ -149,16 +142,66 @@ func (k *Kernel) meter(m Model) (metered bool, price Price, err error) {
 	return true, price, nil
 }
 
-// count puts what a response took in the place of what was estimated, also when the context is over.
-func (k *Kernel) count(ctx context.Context, s Spending, u Usage) error {
-	if s.ID == 0 && u == (Usage{}) {
-		return nil
-	}
+// count puts what a response took in the place of what was estimated, and says how the request went, also when the
+// context is over.
+func (k *Kernel) count(ctx context.Context, s Spending, u Usage, completed Entry) error {
+	insert, set := s.ID == 0 && u != (Usage{}), s.ID != 0
 	s.Usage = u
 	return k.store.Write(context.WithoutCancel(ctx), func(tx Tx) error {
-		if s.ID == 0 {
-			return tx.InsertSpending(&s)
+		var err error
+		switch {
+		case insert:
+			err = tx.InsertSpending(&s)
+		case set:
+			err = tx.SetSpending(s.ID, u)
 		}
-		return tx.SetSpending(s.ID, u)
+		if err != nil {
+			return err
+		}
+		return tx.Append(completed)
 	})
+}
+
+// permitModel asks the policy about a request to a model. Where a person is asked, the turn waits after its last step.
+func (k *Kernel) permitModel(ctx context.Context, lease Lease, m Model, r Request) (*departure, error) {
+	var turn Turn
+	err := k.store.Read(ctx, func(v View) (err error) {
+		turn, err = leasedTurn(v, lease)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	d, err := k.permit(ctx, EgressRequest{
+		Sink: SinkModel, Session: r.Session, Caller: turn.caller(r.Step-1, ""), Destination: m.Destination(), Host: m.Destination(),
+		Local: m.Destination() == DestinationLocal, Bytes: r.bytes(),
+	})
+	var stays *EgressError
+	if errors.As(err, &stays) {
+		return nil, &ModelError{Model: m.Name(), Err: stays}
+	}
+	return d, err
+}
+
+// modelRow is the row of a request to a model.
+func (d *departure) modelRow(k *Kernel, m Model, r Request, more map[string]any) Entry {
+	row := d.row(k, map[string]any{"step": r.Step})
+	if more != nil {
+		more["step"] = r.Step
+		row = d.row(k, more)
+		row.Units = nil
+	}
+	row.Subject = "model " + m.Name()
+	return row
+}
+
+func wentModel(ctx context.Context, err error) string {
+	switch {
+	case err == nil:
+		return wentOK
+	case ctx.Err() != nil:
+		return wentInterrupted
+	default:
+		return wentError
+	}
 }

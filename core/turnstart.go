@@ -131,13 +131,10 @@ func (k *Kernel) tell(tx Tx, n Notice) error {
 // waitingFor lists what keeps a turn from going on: what its last step asked for (kernel R27).
 func waitingFor(v turnView, turn Turn) ([]Waiting, error) {
 	step, err := v.NewestStep(turn.Session, turn.Number)
-	if errors.Is(err, ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
-	return v.Waiting(turn.Session, turn.Number, step.Number)
+	return v.Waiting(turn.Session, turn.Number, step.Number) // before the first step all of the turn
 }
 
 // deniedBy finds a rejection that ends a turn; it is told at the next step of the session, whichever turn that is in.

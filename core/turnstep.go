@@ -71,11 +71,14 @@ func (k *Kernel) decideNext(tx Tx, next *Next) error {
 	if err != nil && !first {
 		return err
 	}
-	if !first {
-		waits, err := k.finishStep(tx, next, step)
-		if waits || err != nil {
-			return err
-		}
+	waits := false
+	if first {
+		waits, err = k.suspendIfWaiting(tx, next, 0) // a person has to let the first request go
+	} else {
+		waits, err = k.finishStep(tx, next, step)
+	}
+	if waits || err != nil {
+		return err
 	}
 	denial, denied, err := deniedBy(tx, turn)
 	if err != nil {
@@ -128,7 +131,11 @@ func (k *Kernel) finishStep(tx Tx, next *Next, step Step) (waits bool, err error
 		}
 		next.closed = true
 	}
-	waiting, err := tx.Waiting(turn.Session, turn.Number, step.Number)
+	return k.suspendIfWaiting(tx, next, step.Number)
+}
+
+func (k *Kernel) suspendIfWaiting(tx Tx, next *Next, step int) (waits bool, err error) {
+	waiting, err := tx.Waiting(next.Turn.Session, next.Turn.Number, step)
 	if err != nil || len(waiting) == 0 {
 		return false, err
 	}

@@ -288,7 +288,7 @@ func (r *rig) wantOneResume(steps int) {
 		if strings.Contains(string(row.Entry.Detail), `"resumed"`) {
 			resumed++
 		}
-		if row.Entry.Type == core.EventEgress {
+		if row.Entry.Type == core.EventEgress && !strings.Contains(string(row.Entry.Detail), `"completed"`) {
 			asked++
 		}
 	}

@@ -116,6 +116,10 @@ func (r *runner) do(ctx context.Context, next core.Next) (report Report, left bo
 	case core.NextModel:
 		err = r.ask(ctx, next)
 		var failed *core.ModelError
+		var stays *core.EgressError
+		if errors.As(err, &stays) && stays.Verdict.Decision == core.EgressAsk {
+			return report, false, nil // a person was asked: the turn is suspended next
+		}
 		if errors.As(err, &failed) {
 			end := core.TurnEndModel
 			if errors.Is(err, core.ErrContextFull) {
