@@ -48,14 +48,17 @@ func (a *away) Normalize(url string) (string, error) { return url, nil }
 func (a *away) Connect(context.Context, string) (core.Connection, error) {
 	return core.Connection{Kind: "away", Name: "away", Service: "away.example"}, nil
 }
+
 func (a *away) Open(context.Context, core.Connection, string) (core.Resource, error) { return a, nil }
-func (a *away) Key() string                                                          { return "away:" }
-func (a *away) Covers(core.Unit) bool                                                { return true }
-func (a *away) Operations() []core.Operation                                         { return a.Manifest().Operations }
-func (a *away) Close() error                                                         { return nil }
-func (a *away) Extend(i core.Intent, _ core.Journal) core.Intent                     { return i }
-func (a *away) Intend(core.Call) (core.Intent, error)                                { return core.Intent{}, nil }
-func (a *away) Unit() core.Found                                                     { return awayUnit("all") }
+
+func (a *away) Key() string                                      { return "away:" }
+func (a *away) Covers(core.Unit) bool                            { return true }
+func (a *away) Operations() []core.Operation                     { return a.Manifest().Operations }
+func (a *away) Close() error                                     { return nil }
+func (a *away) Extend(i core.Intent, _ core.Journal) core.Intent { return i }
+func (a *away) Intend(core.Call) (core.Intent, error) { return core.Intent{}, nil }
+
+func (a *away) Unit() core.Found { return awayUnit("all") }
 
 func awayUnit(name string) core.Found {
 	return core.Found{Unit: core.Unit{Gatekeeper: "away", Service: "away.example", Name: name}}

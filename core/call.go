@@ -101,12 +101,12 @@ type callInProgress struct {
 	caller  Caller
 	method  string
 	args    json.RawMessage
-	gaps    []Gap     // what an error does not take into account, where the call got as far as that
-	reverts *Action   // for a revert: what is taken back, with its content
-	by      Authority // for a revert: who asked for it
-	met     int       // how often its people changed under it
+	gaps    []Gap      // what an error does not take into account, where the call got as far as that
+	reverts *Action    // for a revert: what is taken back, with its content
+	by      Authority  // for a revert: who asked for it
+	met     int        // how often its people changed under it
 	leaving *departure // the last one that was let go
-	hash    string    // of method and arguments; set for callers with a call id
+	hash    string     // of method and arguments; set for callers with a call id
 }
 
 func (c *callInProgress) passage(p Purpose) Passage {

@@ -120,8 +120,8 @@ type Passage struct {
 	Purpose    Purpose
 	Method     string
 	Sink       EgressSink // what the call goes through, where that is known: SinkFetch or SinkRead
-	Found      []Found // for CheckIntent: what the arguments name; for CheckExact: what was found
-	Units      []Unit  // of Found, each once
+	Found      []Found    // for CheckIntent: what the arguments name; for CheckExact: what was found
+	Units      []Unit     // of Found, each once
 	Resource   Resource
 }
 

@@ -134,7 +134,9 @@ func eachPiece(s string, yield func(string)) {
 	}
 }
 
-func betweenWords(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"'<>()[]{},;|`+"`", r) }
+func betweenWords(r rune) bool {
+	return unicode.IsSpace(r) || strings.ContainsRune(`"'<>()[]{},;|`+"`", r)
+}
 
 // dictionaryWord reports letters alone, written as a language writes a word.
 func dictionaryWord(s string) bool {

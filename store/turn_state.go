@@ -2,10 +2,11 @@ package store
 
 import "gatehouse/core"
 
-// awaitedBy counts what keeps the newest turn of a session from going on: what its last step asked for (kernel R27).
+// awaitedBy counts what keeps the newest turn of a session from going on: what its last step asked for, or, before the
+// first, letting the model be asked (kernel R27).
 const awaitedBy = `(SELECT count(*) FROM item WHERE open = 1 AND lane <> 'simulate' AND item.session = session.id
 	AND turn = (SELECT max(number) FROM turn WHERE turn.session = session.id)
-	AND caller ->> '$.step' = (SELECT max(number) FROM step WHERE step.session = session.id AND step.turn = item.turn)
+	AND coalesce(caller ->> '$.step', 0) = (SELECT coalesce(max(number), 0) FROM step WHERE step.session = session.id AND step.turn = item.turn)
 	AND state IN ('pending', 'claimed', 'open') AND caller ->> '$.kind' = 'agent' AND kind `
 
 // turnStanding are the columns of a session's newest turn.
