@@ -56,7 +56,7 @@ func (a *away) Covers(core.Unit) bool                            { return true }
 func (a *away) Operations() []core.Operation                     { return a.Manifest().Operations }
 func (a *away) Close() error                                     { return nil }
 func (a *away) Extend(i core.Intent, _ core.Journal) core.Intent { return i }
-func (a *away) Intend(core.Call) (core.Intent, error) { return core.Intent{}, nil }
+func (a *away) Intend(core.Call) (core.Intent, error)            { return core.Intent{}, nil }
 
 func (a *away) Unit() core.Found { return awayUnit("all") }
 

@@ -320,7 +320,7 @@ func (k *Kernel) releaseError(ctx context.Context, c *callInProgress, cause erro
 		if c.leaving != nil && c.leaving.logged {
 			// What left is on record whether or not anybody waits for the answer.
 			interrupted := k.store.Write(context.WithoutCancel(ctx), func(tx Tx) error { return c.leaving.complete(k, tx, wentInterrupted) })
-			return Released{}, errors.Join(ctx.Err(), interrupted)
+			return Released{}, together(ctx.Err(), interrupted)
 		}
 		return Released{}, ctx.Err()
 	}
