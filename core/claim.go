@@ -300,7 +300,8 @@ func (l *connectionLane) stillAllowed(tx Tx, session SessionID) error {
 	}
 	var latched *LatchedError
 	var role *RoleError
-	if errors.As(err, &latched) || errors.As(err, &role) {
+	var removed *RemovedError
+	if errors.As(err, &latched) || errors.As(err, &role) || errors.As(err, &removed) {
 		return held(OutcomeSkipped, "%s", err)
 	}
 	return err

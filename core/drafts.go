@@ -19,6 +19,9 @@ func (k *Kernel) DraftDecision(ctx context.Context, person PersonID, item PlanIt
 		if err != nil {
 			return err
 		}
+		if err := unremoved(s); err != nil {
+			return err
+		}
 		if own, err := rights(tx, s, person); err != nil {
 			return err
 		} else if !own.Role.Includes(RoleBuild) {

@@ -25,6 +25,9 @@ func (k *Kernel) ruleOff(v interface {
 	if err != nil {
 		return "", err
 	}
+	if !s.Removed.At.IsZero() {
+		return "the session was removed", nil
+	}
 	if s.Latched {
 		return "the session is latched", nil
 	}

@@ -274,6 +274,8 @@ func mayDecide(v peopleView, s Session, person PersonID) error {
 		return err
 	case own.Role == RoleNone:
 		return noSession(string(s.ID))
+	case !s.Removed.At.IsZero():
+		return unremoved(s)
 	case !own.Decides:
 		return &RoleError{Session: s.ID, Person: person, Needs: "to decide in it"}
 	}

@@ -31,6 +31,9 @@ type Options struct {
 	Log         *slog.Logger
 	Anchors     Anchors // nil keeps none (kernel R33)
 
+	// Scrub, if not nil, clears the file of the store of what its rows no longer hold.
+	Scrub func(context.Context) error
+
 	// Settings, if not nil, is asked each time instead of Cap and RequireKey: a person may change them meanwhile.
 	Settings func() Settings
 
@@ -61,6 +64,7 @@ type Kernel struct {
 	predicates   Predicates
 	log          *slog.Logger
 	anchors      Anchors
+	scrub        func(context.Context) error
 	baseDeadline time.Duration
 
 	kept kept
@@ -83,7 +87,7 @@ func New(o Options) (*Kernel, error) {
 		store: o.Store, gatekeepers: make(map[string]Gatekeeper, len(o.Gatekeepers)),
 		kinds: make(map[string]map[string]ActionKind, len(o.Gatekeepers)),
 		clock: o.Clock, rand: o.Rand, alive: o.Alive, egress: o.Egress, fault: o.Fault,
-		settings: o.Settings, budgets: o.Budgets, predicates: o.Predicates, anchors: o.Anchors,
+		settings: o.Settings, budgets: o.Budgets, predicates: o.Predicates, anchors: o.Anchors, scrub: o.Scrub,
 		log: o.Log, baseDeadline: o.BaseDeadline, resources: make(map[resourceKey]Resource),
 	}
 	k.checks = append([]Check{narrowing{}, latchCheck{o.Store}, peopleCheck{k}}, o.Checks...)

@@ -57,7 +57,7 @@ func (k *Kernel) Plan(ctx context.Context, by PersonID, items []PlanItem) (*Plan
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{plan: &Plan{ID: PlanID(id), By: by, Kinds: make(map[string]int)}, at: make(map[ActionID]*PlannedItem)}
+	p := &planner{plan: &Plan{ID: PlanID(id), By: by, Kinds: make(map[string]int)}, at: make(map[ActionID]*PlannedItem), sighted: make(map[SessionID]bool)}
 	err = k.store.Read(ctx, func(v View) error {
 		p.view = v
 		return p.build(items)
@@ -73,6 +73,8 @@ type planner struct {
 	view View
 	plan *Plan
 	at   map[ActionID]*PlannedItem // every item of the plan, and what rejects strand
+
+	sighted map[SessionID]bool // not hidden
 }
 
 func (p *planner) build(items []PlanItem) error {
@@ -127,6 +129,9 @@ func (p *planner) load(item PlanItem) (*PlannedItem, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.inSight(a.Session); err != nil {
+		return nil, fmt.Errorf("action %d: %w", a.ID, err)
+	}
 	seen := item.Digest
 	if seen == (Digest{}) {
 		item.Digest = a.Digest
@@ -139,6 +144,19 @@ func (p *planner) load(item PlanItem) (*PlannedItem, error) {
 	p.at[item.Action] = planned
 	p.plan.Kinds[a.Draft.Kind]++
 	return planned, nil
+}
+
+// inSight refuses to plan for a session that is hidden.
+func (p *planner) inSight(id SessionID) error {
+	if p.sighted[id] {
+		return nil
+	}
+	s, err := p.view.Session(string(id))
+	if err != nil {
+		return err
+	}
+	p.sighted[id] = true
+	return unremoved(s)
 }
 
 // Summary is what a list shows of an action.

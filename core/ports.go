@@ -44,10 +44,12 @@ type Tx interface {
 }
 
 type sessionView interface {
-	// Session finds a session by id or by name; ErrNotFound otherwise.
+	// Session finds a session by id or by name; ErrNotFound otherwise. A hidden one is found by its id.
 	Session(ref string) (Session, error)
-	// Summaries lists sessions, newest first; an empty id lists all.
+	// Summaries lists sessions, newest first; an empty id lists all that are not hidden.
 	Summaries(id SessionID) ([]SessionSummary, error)
+	// RemovedSessions lists those that are hidden and not purged, the one that was hidden first in front.
+	RemovedSessions() ([]Session, error)
 	// Binding finds a binding of a session; ErrNotFound otherwise.
 	Binding(session SessionID, name BindingName) (Binding, error)
 	Bindings(session SessionID) ([]Binding, error)
@@ -107,6 +109,12 @@ type sessionTx interface {
 	// InsertSession gives the session its id. A name that is taken is ErrNameTaken.
 	InsertSession(*Session) error
 	RenameSession(id SessionID, name string, at time.Time) error
+	// RemoveSession hides a session and sets its name free.
+	RemoveSession(id SessionID, authority string, at time.Time) error
+	// RestoreSession brings a hidden session back under a name; one that is taken is ErrNameTaken.
+	RestoreSession(id SessionID, name string, at time.Time) error
+	// PurgeSession removes the content of a hidden session and leaves its rows.
+	PurgeSession(id SessionID, at time.Time) error
 	// CopySession copies what a session was after a turn into a new one: its live bindings, its set, its turns with all
 	// that was said in them, and the real ids that its provisional ones were bound to. Nothing that waits is copied.
 	CopySession(from, to SessionID, turn int) error

@@ -16,7 +16,7 @@ type EventType string
 
 // The events of the record. Rows hold ids, counts and hashes, never content (kernel R5, R35).
 const (
-	EventSession    EventType = "session"    // made or renamed
+	EventSession    EventType = "session"    // made, renamed, removed, restored or purged
 	EventBind       EventType = "bind"       // a connection was introduced into a session
 	EventUnbind     EventType = "unbind"     //
 	EventConnect    EventType = "connect"    // a connection was made

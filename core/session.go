@@ -12,6 +12,8 @@ type Session struct {
 
 	PeopleVersion int64 // grows with every change of who has a role; 0 was never shared
 	Latched       bool  // see Latch; never false again once true (kernel R7)
+
+	Removed Removal // of a hidden session, whose Name is its id meanwhile
 }
 
 // SessionState says what a session is doing or waiting for.

@@ -326,6 +326,9 @@ func findSession(v sessionView, ref string) (Session, error) {
 	if errors.Is(err, ErrNotFound) {
 		return Session{}, noSession(ref)
 	}
+	if err == nil {
+		err = unremoved(s)
+	}
 	return s, err
 }
 

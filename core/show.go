@@ -101,12 +101,18 @@ func (d *Detail) loadQuestion(v View, id ActionID) error {
 	}
 	s, err := v.Session(string(q.Session))
 	d.Question, d.SessionName = &q, s.Name
+	if err == nil {
+		err = unremoved(s)
+	}
 	return err
 }
 
 func (d *Detail) loadAround(v View) error {
 	s, err := v.Session(string(d.Action.Session))
 	if err != nil {
+		return err
+	}
+	if err := unremoved(s); err != nil {
 		return err
 	}
 	d.SessionName = s.Name

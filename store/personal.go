@@ -11,7 +11,9 @@ import (
 // Drafts implements core.View.
 func (v *view) Drafts(person core.PersonID) ([]core.DraftedDecision, error) {
 	var out []core.DraftedDecision
-	err := v.l.each(context.Background(), `SELECT person, action, digest, verdict, reason, at FROM draft WHERE person = ? ORDER BY at, action`,
+	err := v.l.each(context.Background(), `SELECT person, action, digest, verdict, reason, at FROM draft WHERE person = ?
+		AND NOT EXISTS (SELECT 1 FROM item JOIN session ON session.id = item.session WHERE item.id = draft.action AND removed_at <> 0)
+		ORDER BY at, action`,
 		[]any{person}, func(row scanner) error {
 			var d core.DraftedDecision
 			var digest []byte

@@ -56,6 +56,9 @@ func (v *view) Queue(q core.QueueQuery) (core.QueuePage, error) {
 		return core.QueuePage{}, err
 	}
 	if q.Count {
+		if err := v.withoutHidden(&h.tally); err != nil {
+			return core.QueuePage{}, err
+		}
 		page.Waiting, page.Drifted, page.Unknown, page.Questions = h.tally.waiting, h.tally.drifted, h.tally.unknown, h.tally.questions
 		if page.Total, err = v.queueTotal(q, m, h); err != nil {
 			return core.QueuePage{}, err
@@ -83,6 +86,7 @@ func group(order core.QueueOrder) (string, error) {
 // filter is the part of a query that rows are narrowed by, without place and text.
 func filter(q core.QueueQuery) *conditions {
 	c := &conditions{}
+	c.add("item.session NOT IN (SELECT id FROM session WHERE removed_at <> 0)")
 	switch {
 	case onlyOpen(q):
 		c.add("item.open = 1")

@@ -10,15 +10,18 @@ import (
 )
 
 const sessionColumns = `session.id, session.name, session.owner, session.created_at, session.updated_at,
-	session.people_version, session.latched`
+	session.people_version, session.latched, session.removed_at, session.removed_name, session.removed_by, session.purged_at`
 
 func scanSession(row scanner, s *core.Session, more ...any) error {
-	var created, updated int64
-	dest := append([]any{&s.ID, &s.Name, &s.Owner, &created, &updated, &s.PeopleVersion, &s.Latched}, more...)
+	var created, updated, removed, purged int64
+	dest := append([]any{
+		&s.ID, &s.Name, &s.Owner, &created, &updated, &s.PeopleVersion, &s.Latched, &removed, &s.Removed.Name, &s.Removed.By, &purged,
+	}, more...)
 	if err := row.Scan(dest...); err != nil {
 		return err
 	}
 	s.CreatedAt, s.UpdatedAt = moment(created), moment(updated)
+	s.Removed.At, s.Removed.Purged = moment(removed), moment(purged)
 	return nil
 }
 
@@ -70,7 +73,7 @@ func (v *view) Summaries(id core.SessionID) ([]core.SessionSummary, error) {
 		(SELECT count(*) FROM observation WHERE observation.session = session.id),
 		(SELECT count(DISTINCT person) FROM role_grant WHERE role_grant.session = session.id),
 		(SELECT coalesce(sum(cost), 0) FROM spending WHERE spending.session = session.id), `+turnStanding+`
-		FROM session WHERE ?1 = '' OR id = ?1 ORDER BY seq DESC`, []any{id},
+		FROM session WHERE (?1 = '' AND removed_at = 0) OR id = ?1 ORDER BY seq DESC`, []any{id},
 		func(row scanner) error {
 			var s core.SessionSummary
 			var questions int

@@ -85,6 +85,7 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		kept    *core.NotRevertibleError
 		role    *core.RoleError
 		latched *core.LatchedError
+		removed *core.RemovedError
 		wording *core.PredicateError
 		moved   *core.RuleMovedError
 		wrong   *script.Fault
@@ -109,6 +110,8 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		return usage("gatehouse gatekeeper show KIND lists the fields", "%s", wording)
 	case errors.As(err, &moved):
 		return &fault{code: codeFailed, message: moved.Error()}
+	case errors.As(err, &removed):
+		return &fault{code: codeNotFound, message: err.Error(), hint: removed.Hint()}
 	case errors.As(err, &syntax):
 		return usage(hintJSON, "%s", syntax.Error())
 	case errors.As(err, &call):

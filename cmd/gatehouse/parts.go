@@ -58,6 +58,11 @@ func (a *app) parts(ctx context.Context) (*parts, error) {
 	if _, err := p.kernel.Recover(ctx); err != nil {
 		return nil, err
 	}
+	if gone, purged, err := p.kernel.PurgeExpired(ctx); err != nil {
+		p.log.Warn("a removed session was not purged", "session", string(gone.ID), "error", err.Error())
+	} else if purged {
+		p.log.Info("a removed session was purged", "session", string(gone.ID))
+	}
 	if err := a.actAs(ctx, p); err != nil {
 		return nil, err
 	}
@@ -105,7 +110,7 @@ func assemble(ctx context.Context, c *configuration, more additions) (p *parts, 
 	p.kernel, err = core.New(core.Options{
 		Store: p.store, Gatekeepers: gatekeepers(c, p, more), Clock: systemClock{}, Rand: rand.Reader, Alive: processes,
 		Fault: more.fault, Budgets: c.budgets(), Predicates: predicate.Compiler{}, Log: log, Settings: p.live.now,
-		Egress: livePolicy{p.live}, Anchors: p.store,
+		Egress: livePolicy{p.live}, Anchors: p.store, Scrub: p.store.Scrub,
 	})
 	if err != nil {
 		return nil, closers, err

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -104,11 +105,9 @@ func (a *app) record(ctx context.Context, f recordFilter) error {
 		if err := a.enter(ctx, p, f.session, core.RoleView); err != nil {
 			return err
 		}
-		session, err := p.kernel.Session(ctx, f.session)
-		if err != nil {
+		if q.Session, err = p.recordOf(ctx, f.session); err != nil {
 			return err
 		}
-		q.Session = session.ID
 	}
 	printed, err := a.printRecord(ctx, p, &q, f.limit)
 	if err != nil || !f.follow {
@@ -132,6 +131,17 @@ func (a *app) record(ctx context.Context, f recordFilter) error {
 		printed += more
 	}
 	return nil
+}
+
+// recordOf names the session whose rows are asked for: the record of one that was
+// removed stays.
+func (p *parts) recordOf(ctx context.Context, ref string) (core.SessionID, error) {
+	session, err := p.kernel.Session(ctx, ref)
+	var removed *core.RemovedError
+	if errors.As(err, &removed) {
+		return removed.Session, nil
+	}
+	return session.ID, err
 }
 
 // printRecord prints the rows behind the query's place, moves the place, and

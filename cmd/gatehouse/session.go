@@ -25,12 +25,7 @@ the store; its id (s1, s2, …) stays when the name changes.`,
 			Args:    exactly("NAME"),
 			RunE:    func(cmd *cobra.Command, args []string) error { return a.sessionNew(cmd.Context(), args[0]) },
 		},
-		&cobra.Command{
-			Use:   "list",
-			Short: "List the sessions, newest first",
-			Args:  exactly(),
-			RunE:  func(cmd *cobra.Command, _ []string) error { return a.sessionList(cmd.Context()) },
-		},
+		a.sessionListCommand(),
 		&cobra.Command{
 			Use:   "show SESSION",
 			Short: "Show one session",
@@ -45,6 +40,7 @@ the store; its id (s1, s2, …) stays when the name changes.`,
 		},
 	)
 	family.AddCommand(a.memberCommands()...)
+	family.AddCommand(a.sessionRemoveCommand(), a.sessionRestoreCommand())
 	return family
 }
 
