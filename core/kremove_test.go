@@ -162,6 +162,32 @@ func TestR33_TheNameOfARemovedSessionIsFree(t *testing.T) {
 	}
 }
 
+// A preview that has to be made anew waits until its session is back, and holds up no other.
+func TestR33_AStalePreviewOfARemovedSessionWaits(t *testing.T) {
+	r := newRig(t)
+	ctx, id := t.Context(), string(r.session.ID)
+	real := r.made("x")
+	stale := r.submit("append", `{"id":%q,"text":"more"}`, real)
+	alterStore(t, r, `UPDATE head SET drifted = drifted + 1; UPDATE item SET drift = 'stale' WHERE id = `+fmt.Sprint(stale))
+	r.remove()
+	_, err := r.kernel.Peek(ctx, stale)
+	r.wantRemoved("show", err)
+	other, err := r.kernel.NewSession(ctx, core.NewSession{Name: "other", Owner: "alice"})
+	r.must(err)
+	r.session = other
+	r.bind("NOTES", notesURL)
+	id2, _ := r.create("y")
+	r.wantOutcomes(r.approve(id2), core.OutcomeApplied)
+	if got := r.stored(stale); got.Drift != core.DriftStale {
+		t.Errorf("got drift %q, want it left as it was", got.Drift)
+	}
+	_, err = r.kernel.RestoreSession(ctx, id, "", r.by)
+	r.must(err)
+	if got := r.action(stale); got.Drift == core.DriftStale || got.Drift == core.DriftBlocked {
+		t.Errorf("got drift %q after the restore, want a fresh preview", got.Drift)
+	}
+}
+
 func TestR33_WhatIsAtWorkIsNotRemoved(t *testing.T) {
 	r := newRig(t)
 	ctx, id := t.Context(), string(r.session.ID)

@@ -155,8 +155,9 @@ func (p *planner) inSight(id SessionID) error {
 	if err != nil {
 		return err
 	}
-	p.sighted[id] = true
-	return unremoved(s)
+	err = unremoved(s)
+	p.sighted[id] = err == nil
+	return err
 }
 
 // Summary is what a list shows of an action.

@@ -160,7 +160,7 @@ type actionView interface {
 	OpenClaim(connection ConnectionID) (Action, bool, error)
 	// Claimed lists every claimed action, without content.
 	Claimed() ([]Action, error)
-	// Stale lists pending and retryable actions whose drift is DriftStale; an empty session is all.
+	// Stale lists pending and retryable actions whose drift is DriftStale; an empty session is all that are not hidden.
 	Stale(session SessionID) ([]ActionID, error)
 	// Queue is one page of the list of actions and questions.
 	Queue(QueueQuery) (QueuePage, error)

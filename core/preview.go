@@ -38,7 +38,13 @@ func (k *Kernel) refresh(ctx context.Context, id ActionID) error {
 	for attempt := 0; attempt <= changeRetries; attempt++ {
 		var a Action
 		err := k.store.Read(ctx, func(v View) (err error) {
-			a, err = v.Action(id)
+			if a, err = v.Action(id); err != nil {
+				return err
+			}
+			s, err := v.Session(string(a.Session))
+			if err == nil {
+				err = unremoved(s) // else its preview would be lost for a binding that is only hidden
+			}
 			return err
 		})
 		if err != nil {

@@ -172,7 +172,8 @@ func (v *view) RevertsOf(id core.ActionID) ([]core.ActionID, error) {
 
 // Stale implements core.View.
 func (v *view) Stale(session core.SessionID) ([]core.ActionID, error) {
-	return v.ids(`SELECT id FROM item WHERE drift = 'stale' AND (state = 'pending' OR (state = 'failed' AND retryable)) AND (?1 = '' OR session = ?1) ORDER BY id`, session)
+	return v.ids(`SELECT id FROM item WHERE drift = 'stale' AND (state = 'pending' OR (state = 'failed' AND retryable)) AND (?1 = '' OR session = ?1)
+		AND session NOT IN (SELECT id FROM session WHERE removed_at <> 0) ORDER BY id`, session)
 }
 
 // RejectedInTurn implements core.View.
