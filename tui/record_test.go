@@ -337,3 +337,19 @@ func TestRecordResizes(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordWhyOfRowsThatAreGone: rows that were taken out of the file after
+// the list was read lead to a sentence, and the list stays.
+func TestRecordWhyOfRowsThatAreGone(t *testing.T) {
+	k := happened()
+	d := onRecord(t, k, 120, 40)
+	d.press("j")
+	before := d.seq()
+	k.mu.Lock()
+	k.log = k.log[:1]
+	k.mu.Unlock()
+	d.press("p")
+	d.shows("the record holds no row about", "V checks what was changed")
+	d.wantSeq(before)
+	d.intact()
+}

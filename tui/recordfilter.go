@@ -16,7 +16,7 @@ type recordFilter struct {
 	subject string
 }
 
-// parseRecordFilter reads words, kind:, session:, who: and subject:, and the
+// parseRecordFilter reads words, kind:, session:, who: and action:, and the
 // short words decisions: and egress:. An error is one line for the person who
 // is still typing.
 func parseRecordFilter(s string) (recordFilter, error) {

@@ -47,6 +47,10 @@ func (v *record) takeChain(msg recordChainMsg) {
 		v.a.fail(msg.err)
 		return
 	}
+	if len(msg.found.win.rows) == 0 { // they were there when the list was read
+		v.a.say(roleDanger, "the record holds no row about "+or(msg.subject, "it")+" any more; V checks what was changed")
+		return
+	}
 	v.words = msg.found.words
 	v.chain, v.why, v.earlier, v.shows = msg.found.win, msg.subject, msg.earlier, recordChain
 	for i, r := range v.chain.rows {

@@ -23,7 +23,8 @@ type stepView struct {
 	err     string
 	model   string
 	parts   []stepPart
-	at      int // part under the cursor
+	steps   [][2]int // turn and step of each in the session, in order
+	at      int      // part under the cursor
 	top     int // first row drawn
 	laid    []laidLine
 	laidAt  int
@@ -42,6 +43,7 @@ type stepPart struct {
 // stepMsg is the answer to a read of a step.
 type stepMsg struct {
 	gen   int
+	steps [][2]int
 	model string
 	parts []stepPart
 	err   error
@@ -74,6 +76,7 @@ func readStep(ctx context.Context, kernel Kernel, session string, turn, step, ge
 	entries, err := kernel.Transcript(ctx, session)
 	msg := stepMsg{gen: gen, err: err}
 	for _, e := range entries {
+		msg.steps = withStep(msg.steps, e)
 		if e.Turn != turn || e.Step != step || e.Kind == core.TranscriptTurn {
 			continue
 		}
@@ -83,6 +86,15 @@ func readStep(ctx context.Context, kernel Kernel, session string, turn, step, ge
 		msg.parts = append(msg.parts, viewPart(e, len(msg.parts)))
 	}
 	return msg
+}
+
+// withStep are the steps with that of an entry, which comes in order.
+func withStep(steps [][2]int, e core.TranscriptEntry) [][2]int {
+	one := [2]int{e.Turn, e.Step}
+	if e.Step == 0 || len(steps) > 0 && steps[len(steps)-1] == one {
+		return steps
+	}
+	return append(steps, one)
 }
 
 func (v *stepView) update(msg term.Msg) term.Cmd {
@@ -115,14 +127,18 @@ func (v *stepView) take(msg stepMsg) {
 			msg.parts[i].shut = v.parts[at].shut
 		}
 	}
-	v.parts, v.model, v.loaded, v.err, v.laid = msg.parts, msg.model, true, "", nil
+	v.parts, v.steps, v.model, v.loaded, v.err, v.laid = msg.parts, msg.steps, msg.model, true, "", nil
 	v.at = min(v.at, max(len(v.parts)-1, 0))
 	v.top = min(v.top, v.lastTop())
 }
 
 // stored reads the step again when something of it was stored just now.
 func (v *stepView) stored(session core.SessionID, e core.TranscriptEntry) term.Cmd {
-	if v.session.ID != session || v.turn != e.Turn || v.step != e.Step || !v.a.open(v) {
+	if v.session.ID != session || !v.a.open(v) {
+		return nil
+	}
+	if v.turn != e.Turn || v.step != e.Step {
+		v.steps = withStep(v.steps, e)
 		return nil
 	}
 	return v.load()
@@ -213,15 +229,14 @@ func (v *stepView) foldAll() term.Cmd {
 	return nil
 }
 
-// next goes to the step before or after, as the transcript has them.
+// next goes to the step before or after, as the session has them.
 func (v *stepView) next(by int) term.Cmd {
-	steps := v.a.script.steps()
-	i := slices.Index(steps, [2]int{v.turn, v.step}) + by
-	if i < 0 || i >= len(steps) {
-		v.a.say(roleMuted, "there is no step beyond this one")
-		return nil
+	at := slices.Index(v.steps, [2]int{v.turn, v.step})
+	if to := at + by; at >= 0 && to >= 0 && to < len(v.steps) {
+		return v.turnTo(v.steps[to][0], v.steps[to][1])
 	}
-	return v.turnTo(steps[i][0], steps[i][1])
+	v.a.say(roleMuted, "there is no step beyond this one")
+	return nil
 }
 
 func (v *stepView) noAction() string {

@@ -307,18 +307,6 @@ func (v *transcript) noStep() string {
 	return ""
 }
 
-// steps are the turn and number of each step, in order.
-func (v *transcript) steps() [][2]int {
-	var out [][2]int
-	for _, e := range v.entries {
-		one := [2]int{e.turn, e.step}
-		if e.step > 0 && (len(out) == 0 || out[len(out)-1] != one) {
-			out = append(out, one)
-		}
-	}
-	return out
-}
-
 func (v *transcript) close() term.Cmd {
 	v.a.pop(v)
 	return nil

@@ -46,11 +46,11 @@ func (m machineFolders) Complete(ctx context.Context, typed string) ([]string, e
 	case err != nil:
 		return nil, core.Invalid("folder %s: %s", line(lead), reason(err))
 	}
-	defer dir.Close()             //nolint:errcheck // it was only read
-	entries, _ := dir.ReadDir(-1) // what cannot be listed is not offered
+	defer dir.Close()                     //nolint:errcheck // it was only read
+	entries, _ := dir.ReadDir(folderScan) // what cannot be listed is not offered
 	var out []string
-	for i, entry := range entries {
-		if i == folderScan || ctx.Err() != nil {
+	for _, entry := range entries {
+		if ctx.Err() != nil {
 			break
 		}
 		name := entry.Name()
