@@ -351,3 +351,14 @@ func TestT29_NoColour(t *testing.T) {
 		}
 	}
 }
+
+// TestFooterKeepsItsTally: how much is shown stands at the right edge at every
+// width; the keys that leave no room for it are not drawn.
+func TestFooterKeepsItsTally(t *testing.T) {
+	for w := minWidth; w <= 160; w++ {
+		d := onRecord(t, happened(), w, 24)
+		if lines := strings.Split(d.frame(), "\n"); !strings.HasSuffix(lines[23], "11 rows ") {
+			t.Errorf("%d columns: the footer is %q", w, lines[23])
+		}
+	}
+}

@@ -109,13 +109,16 @@ func (a *app) footer() string {
 		}
 	}
 	for _, c := range a.keys.footerKeys(a.top().place()) {
-		key, title := keyLabel(c.keys[0]), " "+c.title
-		w := columns(key) + columns(title)
+		gap, key, title := "", keyLabel(c.keys[0]), " "+c.title
+		if len(pieces) > 1 {
+			gap = "  "
+		}
+		w := columns(gap) + columns(key) + columns(title)
 		if used+w > room {
 			break
 		}
-		pieces = append(pieces, span{roleAccent, key}, span{roleMuted, title + "  "})
-		used += w + 2
+		pieces = append(pieces, span{rolePlain, gap}, span{roleAccent, key}, span{roleMuted, title})
+		used += w
 	}
 	return a.theme.ends(a.size.w, pieces, right)
 }

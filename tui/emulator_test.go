@@ -157,3 +157,54 @@ func TestScreensInATerminal(t *testing.T) {
 		t.Errorf("got %d drafts and %d confirms", len(k.drafts), k.confirms)
 	}
 }
+
+// TestRecordInATerminal opens the record in a terminal emulator, by keys, and
+// lets a row with codes for a terminal in it arrive.
+func TestRecordInATerminal(t *testing.T) {
+	k := happened()
+	e := newEmulator(t, 120, 40)
+	in, keys := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Run(context.Background(), Options{
+			Kernel: k, Clock: &hastyClock{now: start}, Authority: core.Authority{Person: "alice", Means: core.MeansTerminal},
+			Input: in, Output: e, Environ: []string{"TERM=xterm-256color"}, Width: 120, Height: 40,
+		})
+	}()
+	press := func(s string) {
+		t.Helper()
+		if _, err := io.WriteString(keys, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.waitFor(t, "Needs you")
+	press("5")
+	e.waitFor(t, "Record ──", "not verified", "11 rows")
+	press("V")
+	e.waitFor(t, "✓ verified 11 rows")
+	press("\x1b[200~dddeV\n\x1b[201~")
+	e.waitFor(t, "pasted text was left out", "Record ──")
+	press("/")
+	press("kind:submit")
+	e.waitFor(t, "/ kind:submit")
+	press("\r")
+	e.waitFor(t, "Record · / kind:submit")
+	press("\x1b")
+	e.waitFor(t, "Record ──")
+	evil := reads(1)
+	evil[0].Subject = "SITE.\x1b]0;owned\a\x1b[2J\u202eread"
+	k.happen(evil...)
+	press("r")
+	e.waitFor(t, "12 rows", "SITE.read", "✓ verified 11 rows")
+	press("\r")
+	e.waitFor(t, "Row 12", "characters that a terminal would obey")
+	press("\x1b")
+	e.waitFor(t, "Record ──")
+	press("q")
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if e.alternate() {
+		t.Error("the alternate screen was not left")
+	}
+}

@@ -40,3 +40,6 @@ func (d *Driver) Tick() { d.d.advance(tickEvery + 50*time.Millisecond) }
 
 // Advance moves the clock.
 func (d *Driver) Advance(by time.Duration) { d.d.advance(by) }
+
+// RecordRow is the number of the row under the cursor of the record.
+func (d *Driver) RecordRow() int64 { return d.d.seq() }

@@ -53,6 +53,7 @@ type queue struct {
 	slow     bool
 	err      string
 	guard    guard
+	ruleGen  int           // of what is asked for a rule
 	letGo    bool          // the person decided: what is decided need not stay under the cursor
 	told     core.ActionID // what changed about it has been said already
 	openedBy core.ActionID // the action that a person opened, whose showing counts

@@ -21,10 +21,12 @@ type ruleSubject struct {
 
 type (
 	ruleSubjectMsg struct {
+		gen     int
 		subject ruleSubject
 		err     error
 	}
 	rulePreviewMsg struct {
+		gen     int
 		subject ruleSubject
 		request core.RuleRequest
 		preview core.RulePreview
@@ -50,11 +52,12 @@ func (q *queue) ruleAsk() term.Cmd {
 	if q.held() {
 		return nil
 	}
-	ctx, kernel := q.a.ctx, q.a.kernel
+	q.ruleGen++
+	gen, ctx, kernel := q.ruleGen, q.a.ctx, q.a.kernel
 	targets := q.targets()
 	return func() term.Msg {
 		subject, err := commonSubject(ctx, kernel, targets)
-		return ruleSubjectMsg{subject, err}
+		return ruleSubjectMsg{gen, subject, err}
 	}
 }
 
@@ -82,13 +85,18 @@ func commonSubject(ctx context.Context, kernel Kernel, targets []target) (ruleSu
 func (q *queue) updateRules(msg term.Msg) term.Cmd {
 	switch msg := msg.(type) {
 	case ruleSubjectMsg:
+		if !q.awaits(msg.gen) {
+			return nil
+		}
 		if msg.err != nil {
 			q.a.fail(msg.err)
 			return nil
 		}
 		q.askCondition(msg.subject, "", "")
 	case rulePreviewMsg:
-		q.previewed(msg)
+		if q.awaits(msg.gen) {
+			q.previewed(msg)
+		}
 	case ruleMadeMsg:
 		return q.ruleMade(msg)
 	case ruleEndedMsg:
@@ -100,6 +108,10 @@ func (q *queue) updateRules(msg term.Msg) term.Cmd {
 	}
 	return nil
 }
+
+// awaits reports that an answer is the one asked for last, and that the person
+// has not gone elsewhere: a prompt rises over nothing but the queue (T5).
+func (q *queue) awaits(gen int) bool { return gen == q.ruleGen && q.a.top() == view(q) }
 
 // askCondition asks under which condition; fault is what was wrong with the last one.
 func (q *queue) askCondition(s ruleSubject, condition, fault string) {
@@ -117,9 +129,11 @@ func (q *queue) askCondition(s ruleSubject, condition, fault string) {
 			request := core.RuleRequest{
 				Session: string(s.session), Binding: s.binding, Kind: s.kind, Condition: strings.TrimSpace(answer.text),
 			}
+			q.ruleGen++
+			gen := q.ruleGen
 			return func() term.Msg {
 				preview, err := kernel.PreviewRule(ctx, request, who)
-				return rulePreviewMsg{s, request, preview, err}
+				return rulePreviewMsg{gen, s, request, preview, err}
 			}
 		},
 	})
@@ -215,7 +229,8 @@ func ruleItems(rules []core.RuleStanding) []pickItem {
 			note, _ = cleanLine(r.Condition, titleLimit)
 		}
 		if r.Off != "" {
-			note += " · off: " + r.Off
+			off, _ := cleanLine(r.Off, titleLimit)
+			note += " · off: " + off
 		}
 		items = append(items, pickItem{key: string(r.ID), text: text, note: note})
 	}

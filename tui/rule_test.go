@@ -157,3 +157,23 @@ func TestGoldenRules(t *testing.T) {
 		}
 	}
 }
+
+// TestRule_AnAnswerThatComesLateOpensNothing: who went elsewhere while the rows
+// were looked at is asked nothing over what they do now (T5).
+func TestRule_AnAnswerThatComesLateOpensNothing(t *testing.T) {
+	d := ruleDriver(t, 120, 40)
+	d.hold = true
+	d.press("R", "2")
+	d.release()
+	d.shows("Sessions ──")
+	d.hides("A rule for")
+	d.press("1")
+	d.a.queue.goToRow(t, d, 38)
+	d.press("R")
+	d.shows("A rule for")
+	d.hold = true
+	d.press("enter", "?")
+	d.release()
+	d.shows("Keys · ")
+	d.hides("A rule for")
+}

@@ -25,7 +25,7 @@ type stepView struct {
 	parts   []stepPart
 	steps   [][2]int // turn and step of each in the session, in order
 	at      int      // part under the cursor
-	top     int // first row drawn
+	top     int      // first row drawn
 	laid    []laidLine
 	laidAt  int
 	drawn   int // rows drawn, for tests that count work

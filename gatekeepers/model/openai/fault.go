@@ -146,7 +146,7 @@ func (m *Model) explain(ctx context.Context, err error) error {
 		return m.wrongKey(answer)
 	case answer.full():
 		return fmt.Errorf("%w: %s; start a new turn, which begins without what was said so far", core.ErrContextFull, m.clean(answer.message))
-	case answer.status == http.StatusNotFound, answer.code == "model_not_found", answer.status == http.StatusMethodNotAllowed:
+	case answer.code == "model_not_found", slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented}, answer.status):
 		return m.notFound(ctx, answer)
 	case answer.status == http.StatusTooManyRequests:
 		return fmt.Errorf("%s has had enough for now: %s", m.base, m.clean(answer.Error()))

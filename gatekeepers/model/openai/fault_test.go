@@ -124,6 +124,13 @@ func TestComplete_NoModelServer(t *testing.T) {
 	r := newRig(t, func(o *openai.Options) { o.Base = web.URL })
 	r.fails("is no model server", "openai.base_url")
 
+	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "<html>files are only read", http.StatusNotImplemented)
+	}))
+	defer files.Close()
+	r = newRig(t, func(o *openai.Options) { o.Base = files.URL })
+	r.fails("is no model server", "501", "openai.base_url")
+
 	r = newRig(t, func(o *openai.Options) { o.Base = strings.TrimSuffix(o.Base, "/v1") })
 	r.fails("is no model server", "/v1")
 
