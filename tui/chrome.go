@@ -100,7 +100,7 @@ func (a *app) footer() string {
 	if t, ok := a.top().(interface{ tally() []span }); ok {
 		right = t.tally()
 	}
-	room := a.size.w - 1 - widthOf(right)
+	room := a.size.w - 2 - widthOf(right)
 	pieces := []span{{rolePlain, " "}}
 	used := 1
 	if t, ok := a.top().(typist); ok && !slices.Contains([]view{a.sheet, a.plan, a.script, a.finder, a.picker}, a.top()) { // those show their own line

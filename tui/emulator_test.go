@@ -195,7 +195,9 @@ func TestRecordInATerminal(t *testing.T) {
 	evil[0].Subject = "SITE.\x1b]0;owned\a\x1b[2J\u202eread"
 	k.happen(evil...)
 	press("r")
-	e.waitFor(t, "12 rows", "SITE.read", "✓ verified 11 rows")
+	e.waitFor(t, "1 new .", "✓ verified 11 rows") // the cursor is further down: nothing jumps
+	press("g")
+	e.waitFor(t, "12 rows", "SITE.read", "▸· 12")
 	press("\r")
 	e.waitFor(t, "Row 12", "characters that a terminal would obey")
 	press("\x1b")
