@@ -228,6 +228,10 @@ func (l *connectionLane) claim(ctx context.Context, call *callInProgress, r *rea
 		return l.unasked(ctx, call, undo)
 	}
 	if err != nil {
+		if r.action.State == StateClaimed {
+			// The store may have kept it all the same, as when a sync fails behind the commit. Nothing is sent for it.
+			l.k.keep(l.c.plan, &landed{action: r.action, call: call, outcome: Outcome{End: EndRetryable}, words: gated{text: "not sent"}, doubted: true})
+		}
 		return err
 	}
 	if prev == nil {

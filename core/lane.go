@@ -32,6 +32,7 @@ type landed struct {
 	call    *callInProgress
 	outcome Outcome
 	words   gated
+	doubted bool // whether the claim itself was stored is not known
 }
 
 func (o *landed) state() State {

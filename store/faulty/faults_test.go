@@ -248,3 +248,40 @@ func picked(t *testing.T, n, few int) []int {
 	}
 	return calls
 }
+
+// TestR19_NoClaimIsForgotten fails each transaction of a confirm behind its commit. What was claimed then and never sent
+// does not hold its connection: another action goes through, in the same process.
+func TestR19_NoClaimIsForgotten(t *testing.T) {
+	for call := 1; call <= 12; call++ {
+		t.Run(fmt.Sprint(call), func(t *testing.T) {
+			t.Parallel()
+			dir := folder(t)
+			p, err := enter(dir, parts{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h, end := newHistory(p)
+			defer end()
+			h.failed(p.furnish())
+			first, second := h.append("item-1", "first"), h.append("item-2", "second")
+			if err := p.leave(); err != nil || len(h.said) > 0 {
+				t.Fatal(err, h.said)
+			}
+			f := faulty.Fault{When: faulty.After, Call: call, Times: 1, Err: syscall.EIO}
+			if h.process, err = enter(dir, parts{store: func(s core.Store) core.Store { return faulty.New(s, f) }}); err != nil {
+				t.Fatal(err)
+			}
+			h.decide(core.VerdictApprove, first)
+			h.decide(core.VerdictApprove, second)
+			h.decide(core.VerdictApprove, second) // where the fault was in the second confirm
+			if left := h.in(core.StateClaimed, core.StatePending); slices.Contains(left, second) || h.ctx.Err() != nil {
+				t.Errorf("%v are left of %d and %d, with %v", left, first, second, h.said)
+			}
+			h.whole("after")
+			report(t, outcome{faults: h.faults})
+			if err := h.leave(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
