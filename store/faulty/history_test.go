@@ -24,6 +24,8 @@ type history struct {
 	set     map[string]bool // every unit that was ever seen in a set
 	wrongly map[core.ActionID]bool
 	names   names
+
+	submitted, applied []core.ActionID // as the kernel said
 }
 
 // toldTurn is what the agent does: two reads of sorts, and two things that it has to wait for.
@@ -124,6 +126,8 @@ func (h *history) submit(method string, args any) core.ActionID {
 	}
 	if out.Action() == 0 {
 		h.failed(errors.New(out.Reason()))
+	} else {
+		h.submitted = append(h.submitted, out.Action())
 	}
 	return out.Action()
 }
@@ -164,6 +168,9 @@ func (h *history) decide(verdict core.Verdict, ids ...core.ActionID) {
 	h.failed(err)
 	for _, r := range results {
 		h.faults = append(h.faults, twoLines(r.Reason)...)
+		if r.Outcome == core.OutcomeApplied {
+			h.applied = append(h.applied, r.Action)
+		}
 	}
 }
 
@@ -295,6 +302,6 @@ func (h *history) people() {
 }
 
 func (h *history) fork() {
-	_, err := h.kernel.ForkSession(h.ctx, core.Fork{Session: "work", At: 1, Name: "fork"}, as(alice))
+	_, err := h.kernel.ForkSession(h.ctx, core.Fork{Session: "work", At: 1, Name: h.names.next("fork")}, as(alice))
 	h.failed(err)
 }

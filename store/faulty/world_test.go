@@ -39,6 +39,7 @@ type process struct {
 type parts struct {
 	store  func(core.Store) core.Store
 	driver func(core.Gatekeeper) core.Gatekeeper
+	fault  core.Fault
 }
 
 // serviceURL is a service of eight items; the first label that is taken away there happens, and its answer is lost.
@@ -63,7 +64,7 @@ func enter(dir string, with parts) (*process, error) {
 	}
 	o := core.Options{
 		Store: db, Gatekeepers: []core.Gatekeeper{driver}, Clock: systemClock{}, Rand: rand.Reader, Alive: p.processes,
-		Predicates: predicate.Compiler{}, Cap: 100_000, BaseDeadline: time.Minute,
+		Predicates: predicate.Compiler{}, Fault: with.fault, Cap: 100_000, BaseDeadline: time.Minute,
 	}
 	if with.store != nil {
 		o.Store = with.store(db)
