@@ -135,6 +135,9 @@ func (db *DB) open(ctx context.Context) error {
 	if err := connect(ctx, db.writes); err != nil {
 		return err
 	}
+	if err := db.ours(ctx, db.writes); err != nil {
+		return err
+	}
 	if err := migrate(ctx, db.writes, db.path); err != nil {
 		return err
 	}
@@ -187,11 +190,28 @@ func (db *DB) probe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var id int64
-	err = pool.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id)
+	err = db.ours(ctx, pool)
 	if closed := pool.Close(); err == nil {
 		err = closed
 	}
+	if code(err) == sqlite3.SQLITE_CORRUPT && db.logged() {
+		// A process was killed while it wrote its log back into the file, whose beginning is newer than its end until that
+		// is done. This look leaves the log out; the first real connection goes on with it, and looks again.
+		return nil
+	}
+	return err
+}
+
+// logged reports that there is a write-ahead log beside the file.
+func (db *DB) logged() bool {
+	info, err := os.Lstat(db.path + "-wal")
+	return err == nil && info.Size() > 0
+}
+
+// ours looks for the mark of this program.
+func (db *DB) ours(ctx context.Context, pool *sql.DB) error {
+	var id int64
+	err := pool.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id)
 	switch {
 	case code(err) == sqlite3.SQLITE_NOTADB || (err == nil && id != applicationID):
 		return fmt.Errorf("%s: %w, or its beginning is damaged; give another path with --store, or restore a backup", db.path, core.ErrForeignFile)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -275,4 +276,58 @@ func TestTwoProcessesWriteWithoutBusy(t *testing.T) {
 	if err != nil || !found.OK() || found.Rows != 2*rounds {
 		t.Errorf("fsck: %+v (%v)", found, err)
 	}
+}
+
+// TestOpen_KilledWhileTheLogWasWrittenBack: a process was killed between the first page that it wrote back from its log
+// into the file and the last. The file alone looks cut off; with its log it is whole.
+func TestOpen_KilledWhileTheLogWasWrittenBack(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "g.db")
+	if err := openAt(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	old, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := openAt(t, path)
+	s := newSession(t, db, "one")
+	for i := range 30 {
+		write(t, db, func(tx core.Tx) error {
+			a := draftOf(s, fmt.Sprintf("file-%d", i))
+			a.Draft.Payload = []byte(fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", 5000)))
+			return tx.InsertAction(&a)
+		})
+	}
+	log := snapshotOf(t, path+"-wal")
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := append(append([]byte{}, whole[:4096]...), old[4096:]...)
+	if len(half) >= len(whole) {
+		t.Fatalf("the file did not grow: %d and %d bytes", len(half), len(whole))
+	}
+	for name, content := range map[string][]byte{path: half, path + "-wal": log} {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := openAt(t, path).Fsck(background)
+	if err != nil || !found.OK() {
+		t.Errorf("got %+v, %v, want a whole store", found.FirstBad, err)
+	}
+}
+
+// snapshotOf reads a file in another process: closing it in this one would let go of the locks on it.
+func snapshotOf(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := exec.Command("cat", path).Output()
+	if err != nil || len(content) == 0 {
+		t.Fatalf("%s: %d bytes, %v", path, len(content), err)
+	}
+	return content
 }
