@@ -114,7 +114,7 @@ const (
 // commands are the first level of the tree; each family has a file.
 func (a *app) commands() []*cobra.Command {
 	return slices.Concat(
-		grouped(groupWork, a.demoCommand(), a.runCommand(), a.sessionCommand(), a.peopleCommand(), a.connectCommand(), a.disconnectCommand(), a.bindCommand(), a.unbindCommand(), a.bindingsCommand(), a.callCommand()),
+		grouped(groupWork, a.demoCommand(), a.runCommand(), a.sessionCommand(), a.blueprintCommand(), a.peopleCommand(), a.connectCommand(), a.disconnectCommand(), a.bindCommand(), a.unbindCommand(), a.bindingsCommand(), a.callCommand()),
 		grouped(groupDecide, a.queueCommand(), a.ruleCommand()),
 		grouped(groupLook, a.observationsCommand(), a.connectionsCommand(), a.gatekeeperCommand(), a.logCommand(), a.whyCommand(), a.recordCommand(), a.skillsCommand()),
 		grouped(groupHouse, a.identityCommand(), a.configCommand(), a.doctorCommand(), a.backupCommand(), a.fsckCommand(),
