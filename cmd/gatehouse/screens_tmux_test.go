@@ -5,7 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -73,7 +75,13 @@ func (w *workplace) screens(more ...string) {
 	w.t.Helper()
 	args := append([]string{"-f", os.DevNull, "new-session", "-d", "-x", "120", "-y", "40", "-c", w.dir, "env", "-i"}, append(w.env, more...)...)
 	w.tmux(append(args, "gatehouse")...)
-	w.t.Cleanup(func() { _ = exec.Command("tmux", "-S", w.socket, "kill-server").Run() }) // it may have ended
+	pid, _ := strconv.Atoi(strings.TrimSpace(w.tmux("list-panes", "-F", "#{pane_pid}")))
+	w.t.Cleanup(func() {
+		_ = exec.Command("tmux", "-S", w.socket, "kill-server").Run() // it may have ended
+		for n := 0; pid > 0 && syscall.Kill(pid, 0) == nil && n < 500; n++ {
+			<-time.After(10 * time.Millisecond) // the program anchors its record at its end, in a folder that goes with the test
+		}
+	})
 	w.shows("gatehouse", "1 Queue")
 }
 
