@@ -12,7 +12,7 @@ import (
 )
 
 // patience is when a step counts as stuck. No step waits for anything that takes time.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // history is one and the same sequence of steps, of which any may fail: each does what it can with what those before it
 // left, as a person would.
