@@ -43,6 +43,7 @@ func TestMain(m *testing.M) {
 // What is in the folder is all that one house leaves to the next.
 type house struct {
 	db        *store.DB
+	store     core.Store // as the kernel has it
 	processes *store.Processes
 	driver    *memory.Driver
 	kernel    *core.Kernel
@@ -76,6 +77,7 @@ func openHouse(dir string, options ...rigOption) (*house, error) {
 	for _, option := range options {
 		option(&o)
 	}
+	h.store = o.Store
 	if h.kernel, err = core.New(o); err != nil {
 		return nil, errors.Join(err, h.processes.Close(), db.Close())
 	}
@@ -175,6 +177,7 @@ type childSpec struct {
 	Person core.PersonID
 	Items  []core.PlanItem
 	Rounds int
+	For    time.Duration // works so long where it is longer than the rounds
 	Seed   uint64
 	Point  core.FaultPoint
 	Nth    int64
@@ -189,6 +192,9 @@ func runChild(raw string) error {
 	h, err := openHouse(s.Dir, func(o *core.Options) {
 		if s.Point != "" {
 			o.Fault = &signaller{point: s.Point, nth: s.Nth, signal: s.Signal, wake: os.Stdin}
+		}
+		if s.Role == roleWork {
+			o.Store = &timed{Store: o.Store}
 		}
 	})
 	if err != nil {

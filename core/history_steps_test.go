@@ -40,7 +40,7 @@ func (w *world) step() {
 	}
 	often := []string{
 		"append", "append", "append", "create", "create", "decide", "decide", "decide", "rule", "rule rm", "fork", "grant", "revoke",
-		"open", "access", "revert", "revert", "stranger", "restart", "mail", "turn", "go on",
+		"open", "access", "revert", "revert", "stranger", "stranger", "stranger", "restart", "mail", "turn", "go on",
 	}
 	steps[rapid.SampledFrom(often).Draw(w.rt, "operation")]()
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"gatehouse/core"
 )
@@ -92,13 +93,34 @@ func wantOneWinner(t *testing.T, id core.ActionID, alice, bob core.Result, verdi
 type workDone struct {
 	Submitted []core.ActionID
 	Results   []core.Result
+	Writes    int
+	Slowest   time.Duration // of its writes, with the wait for those of others
+}
+
+// timed measures the writes of a process.
+type timed struct {
+	core.Store
+	mu      sync.Mutex
+	writes  int
+	slowest time.Duration
+}
+
+func (s *timed) Write(ctx context.Context, fn func(core.Tx) error) error {
+	begin := time.Now()
+	err := s.Store.Write(ctx, fn)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writes++
+	s.slowest = max(s.slowest, time.Since(begin))
+	return err
 }
 
 // childWork submits, and decides what it finds in the queue, its own and that of others. Any error ends it.
 func childWork(h *house, s childSpec, out *json.Encoder) error {
 	var done workDone
 	random := rand.New(rand.NewPCG(s.Seed, 1))
-	for range s.Rounds {
+	began := time.Now()
+	for round := 0; round < s.Rounds || time.Since(began) < s.For; round++ {
 		for range 2 {
 			id, err := h.submitAny(random)
 			if err != nil {
@@ -111,6 +133,9 @@ func childWork(h *house, s childSpec, out *json.Encoder) error {
 			return err
 		}
 		done.Results = append(done.Results, results...)
+	}
+	if t, measured := h.store.(*timed); measured {
+		done.Writes, done.Slowest = t.writes, t.slowest
 	}
 	return out.Encode(done)
 }
@@ -157,14 +182,37 @@ func (h *house) decideAny(person core.PersonID, random *rand.Rand) ([]core.Resul
 // any of them, nothing is lost and nothing happens twice.
 func TestManyProcesses_SubmitAndDecide(t *testing.T) {
 	const processes, rounds = 8, 6
-	s := newScene(t)
+	submitted, _, _ := newScene(t).work(processes, childSpec{Rounds: rounds})
+	if submitted != processes*rounds*2 {
+		t.Errorf("got %d actions, want %d", submitted, processes*rounds*2)
+	}
+}
+
+// BenchmarkP12_ManyProcesses: eight processes submit and decide on one store for a minute. No error, none lost, none
+// twice; the slowest write is to be under 500 ms.
+//
+//	go test ./core -run '^$' -bench P12 -benchtime 1x
+func BenchmarkP12_ManyProcesses(b *testing.B) {
+	for b.Loop() {
+		submitted, writes, slowest := newScene(b).work(8, childSpec{For: time.Minute})
+		b.ReportMetric(float64(slowest.Milliseconds()), "ms-slowest-write")
+		b.Logf("P12 %d actions and %d writes in a minute, the slowest took %v, to stay under 500 ms", submitted, writes, slowest)
+	}
+}
+
+// work lets some processes submit and decide at once, and wants that none of it is lost and nothing happens twice.
+func (s *scene) work(processes int, spec childSpec) (queued, writes int, slowest time.Duration) {
+	t := s.t
+	t.Helper()
+	spec.Role, spec.Dir = roleWork, s.dir
 	children := make([]*child, processes)
 	for i := range children {
 		person := core.PersonID(fmt.Sprintf("person-%d", i))
 		if err := s.letDecide(person); err != nil {
 			t.Fatal(err)
 		}
-		children[i] = startChild(t, childSpec{Role: roleWork, Dir: s.dir, Person: person, Rounds: rounds, Seed: uint64(i)})
+		spec.Person, spec.Seed = person, uint64(i)
+		children[i] = startChild(t, spec)
 	}
 	submitted := make(map[core.ActionID]bool)
 	applied := make(map[core.ActionID]int)
@@ -172,6 +220,7 @@ func TestManyProcesses_SubmitAndDecide(t *testing.T) {
 	for _, c := range children {
 		done := hear[workDone](c)
 		c.end()
+		writes, slowest = writes+done.Writes, max(slowest, done.Slowest)
 		for _, id := range done.Submitted {
 			if submitted[id] {
 				t.Errorf("action %d: given to two processes", id)
@@ -186,9 +235,6 @@ func TestManyProcesses_SubmitAndDecide(t *testing.T) {
 		}
 	}
 	t.Logf("%d submitted, outcomes %v", len(submitted), outcomes)
-	if len(submitted) != processes*rounds*2 {
-		t.Errorf("got %d actions, want %d", len(submitted), processes*rounds*2)
-	}
 	sent := s.sent()
 	for id := range submitted {
 		a := s.action(id)
@@ -208,6 +254,7 @@ func TestManyProcesses_SubmitAndDecide(t *testing.T) {
 		t.Errorf("recovered %v, and every process ended well", lost)
 	}
 	s.wantWhole()
+	return len(submitted), writes, slowest
 }
 
 // TestRace_CreatesAtOnce: many who ask for the next provisional id at once all get one of their own.

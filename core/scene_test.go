@@ -149,7 +149,7 @@ func (s *scene) wantWhole() {
 			s.t.Errorf("%s: first bad row is %+v", name, *got.FirstBad)
 		}
 	}
-	rows, err := s.kernel.Record(context.Background(), core.RecordQuery{Types: []core.EventType{core.EventClaim}})
+	rows, err := s.kernel.Record(context.Background(), core.RecordQuery{Types: []core.EventType{core.EventClaim}, Limit: 1_000_000})
 	if err != nil {
 		s.t.Fatal(err)
 	}
