@@ -169,7 +169,7 @@ func readUntil(b *testing.B, terminal *os.File, row string) time.Time {
 }
 
 // openTerminal makes a pseudo terminal: the outer end for the test, the inner one for a program.
-func openTerminal(b *testing.B) (outer, inner *os.File) {
+func openTerminal(b testing.TB) (outer, inner *os.File) {
 	b.Helper()
 	outer, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
