@@ -281,6 +281,62 @@ func TestCollectionRemovedDuringImport(t *testing.T) {
 	}
 }
 
+// Sessions keep the id of what they read: whoever got the id of a removed private collection could let others see it.
+func TestS105_IdOfARemovedPrivateCollection(t *testing.T) {
+	db := openNew(t)
+	create := func(visibility skills.Visibility, owner skills.AccountID) error {
+		return db.Write(t.Context(), func(tx core.Tx) error {
+			s, err := SkillsIn(tx)
+			if err != nil {
+				return err
+			}
+			c := skills.Collection{ID: "pa", Visibility: visibility, Owner: owner, Source: skills.Source{Kind: skills.SourceWritten}}
+			return s.Create(SkillCollection{Collection: c}, noon)
+		})
+	}
+	remove := func() {
+		t.Helper()
+		write(t, db, func(tx core.Tx) error {
+			s, err := SkillsIn(tx)
+			if err != nil {
+				return err
+			}
+			c, err := s.Entry(skills.For("alice"), "pa")
+			if err != nil {
+				return err
+			}
+			return s.RemoveCollection(c)
+		})
+		if err := db.ClearSkills(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := create(skills.VisibilityPublic, "alice"); err != nil {
+		t.Fatal(err)
+	}
+	remove() // of a public one: nothing is kept
+	if err := create(skills.VisibilityPrivate, "alice"); err != nil {
+		t.Fatal(err)
+	}
+	remove()
+	for _, c := range []struct {
+		visibility skills.Visibility
+		owner      skills.AccountID
+	}{{skills.VisibilityPublic, "alice"}, {skills.VisibilityPublic, "bob"}, {skills.VisibilityPrivate, "bob"}} {
+		if err := create(c.visibility, c.owner); !errors.Is(err, core.ErrNameTaken) {
+			t.Errorf("%s of %s: got %v, want that the name is taken", c.visibility, c.owner, err)
+		}
+		made := collectionFor("pa")
+		made.Visibility, made.Owner = c.visibility, c.owner
+		if _, err := db.BeginImport(t.Context(), made, onlyAlive{self: "p1"}, noon); !errors.Is(err, core.ErrNameTaken) {
+			t.Errorf("import as %s of %s: got %v, want that the name is taken", c.visibility, c.owner, err)
+		}
+	}
+	if err := create(skills.VisibilityPrivate, "alice"); err != nil {
+		t.Errorf("alice's own again: %v", err)
+	}
+}
+
 // A skill that is edited into none is no skill and no command from the same transaction on.
 func TestS36_SkillEditedFromValidToInvalid(t *testing.T) {
 	db := openNew(t)

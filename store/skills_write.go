@@ -38,7 +38,8 @@ func (s SkillTx) Document(scope skills.Scope, ref skills.Ref) (SkillCollection, 
 	return c, d, err
 }
 
-// Create makes a collection. An id that is taken, also by one that the person cannot see, is core.ErrNameTaken.
+// Create makes a collection. An id that is taken, also by one that the person cannot see, is core.ErrNameTaken; so is that
+// of a private collection that was removed, but for another private one of the same owner.
 func (s SkillTx) Create(c SkillCollection, now time.Time) error {
 	_, err := s.t.createCollection(c, now)
 	return err
@@ -54,7 +55,10 @@ func (t *tx) createCollection(c SkillCollection, now time.Time) (SkillCollection
 	if err := skills.CheckCollectionID(c.ID); err != nil {
 		return c, err
 	}
-	var err error
+	err := t.notRetired(c)
+	if err != nil {
+		return c, err
+	}
 	if c.key, err = t.keyFor(c.ID); err != nil {
 		return c, err
 	}
@@ -66,6 +70,19 @@ func (t *tx) createCollection(c SkillCollection, now time.Time) (SkillCollection
 		return c, fmt.Errorf("collection %q: %w", c.ID, core.ErrNameTaken)
 	}
 	return c, err
+}
+
+// notRetired refuses the id of a removed private collection to whoever could open with it what sessions read of that one.
+func (t *tx) notRetired(c SkillCollection) error {
+	var owner string
+	err := t.l.one(`SELECT owner FROM skill_retired WHERE id = ?`, []any{string(c.ID)}, &owner)
+	switch {
+	case errors.Is(err, core.ErrNotFound), err == nil && c.Visibility == skills.VisibilityPrivate && string(c.Owner) == owner:
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("collection %q: %w", c.ID, core.ErrNameTaken)
 }
 
 // keyFor picks a key between those of the neighbours by id. Where there is none left any free one does: searches are a
@@ -148,6 +165,11 @@ func (s SkillTx) Remove(c SkillCollection, path string) error {
 func (s SkillTx) RemoveCollection(c SkillCollection) error {
 	if _, err := s.t.l.exec(`DELETE FROM skill_pin WHERE collection = ?`, string(c.ID)); err != nil {
 		return err
+	}
+	if c.Visibility != skills.VisibilityPublic {
+		if _, err := s.t.l.exec(`INSERT INTO skill_retired (id, owner) VALUES (?, ?) ON CONFLICT DO NOTHING`, string(c.ID), string(c.Owner)); err != nil {
+			return err
+		}
 	}
 	n, err := s.t.l.exec(`UPDATE skill_collection SET id = '', generation = -1, importer = '', import = '' WHERE key = ? AND id = ?`, c.key, string(c.ID))
 	if err == nil && n == 0 {
