@@ -84,6 +84,20 @@ func (v *view) collectionOf(id skills.CollectionID) (SkillCollection, error) {
 	return c, err
 }
 
+// Places lists where collections are imported from, whoever reads them: real paths of folders and files.
+func (s *Shelf) Places(ctx context.Context) ([]string, error) {
+	var out []string
+	err := s.db.snapshot(ctx, func(v *view) error {
+		return v.l.each(ctx, `SELECT DISTINCT place FROM skill_collection WHERE id <> '' AND place <> '' ORDER BY place`, nil, func(row scanner) error {
+			var place string
+			err := row.Scan(&place)
+			out = append(out, place)
+			return err
+		})
+	})
+	return out, err
+}
+
 func noCollection(id skills.CollectionID) error {
 	return &skills.RefusedError{Code: skills.CodeNotFound, Text: fmt.Sprintf("collection %q: not found", id)}
 }

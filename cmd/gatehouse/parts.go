@@ -130,6 +130,7 @@ func gatekeepers(c *configuration, p *parts, more additions) []core.Gatekeeper {
 	}
 	drivers := []core.Gatekeeper{files.New(files.Options{
 		Host: host, User: p.person, Protected: protected(c, p.store.Path()), Git: git, Fault: more.fault,
+		Trusted: p.store.Shelf().Places,
 	}), p.library.driver}
 	if more.gatekeepers != nil {
 		drivers = append(drivers, more.gatekeepers()...)

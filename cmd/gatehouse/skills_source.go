@@ -9,8 +9,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
@@ -67,7 +69,8 @@ func (s *skillSource) list(ctx context.Context, seen func(int)) (files []store.L
 		if why != "" {
 			return nil, []leftOut{{s.only, why}}, nil
 		}
-		return []store.Listed{{Path: s.only, Stamp: stamp}}, nil, nil
+		files = []store.Listed{{Path: s.only, Stamp: stamp}}
+		return files, nil, s.settle(ctx, files)
 	}
 	err = fs.WalkDir(s.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -75,6 +78,9 @@ func (s *skillSource) list(ctx context.Context, seen func(int)) (files []store.L
 			return ctx.Err()
 		case err != nil && name == ".":
 			return fmt.Errorf("folder %s: %w", s.dir, err)
+		case err != nil && !utf8.ValidString(name): // no part of a path, and so not even looked into
+			out = append(out, leftOut{name, "its name is not UTF-8"})
+			return nil
 		case err != nil:
 			out = append(out, leftOut{name, "cannot be read: " + reasonOf(err)})
 			return nil
@@ -95,7 +101,28 @@ func (s *skillSource) list(ctx context.Context, seen func(int)) (files []store.L
 		seen(len(files))
 		return nil
 	})
-	return files, out, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return files, out, s.settle(ctx, files)
+}
+
+// settle looks again at files that changed so shortly before that their stamp did not count.
+func (s *skillSource) settle(ctx context.Context, files []store.Listed) error {
+	if !slices.ContainsFunc(files, func(f store.Listed) bool { return f.Stamp == "" }) {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(stampAge):
+	}
+	for i, f := range files {
+		if f.Stamp == "" {
+			_, files[i].Stamp = s.look(f.Path)
+		}
+	}
+	return nil
 }
 
 // reasonOf is an error without the path that it is told with anyway.

@@ -58,6 +58,8 @@ func TestSourceWithOddFiles(t *testing.T) {
 	put("a/no\xffutf8.md")
 	try(
 		os.WriteFile(filepath.Join(outside, "secret"), []byte("secret"), 0o600),
+		os.MkdirAll(filepath.Join(dir, "fold\xffer"), 0o700),
+		os.WriteFile(filepath.Join(dir, "fold\xffer", "x.md"), []byte("x"), 0o600),
 		os.Symlink(".", filepath.Join(dir, "loop")),
 		os.Symlink("../a", filepath.Join(dir, "a", "up")),
 		os.Symlink(filepath.Join(outside, "secret"), filepath.Join(dir, "leak.md")),
@@ -73,7 +75,7 @@ func TestSourceWithOddFiles(t *testing.T) {
 		t.Errorf("got %q, want one file", paths)
 	}
 	for name, want := range map[string]string{
-		"line\nbreak.md": "control character", "esc\x1b[31m.md": "control character", "a/no\xffutf8.md": "UTF-8", "loop": "link", "a/up": "link",
+		"line\nbreak.md": "control character", "esc\x1b[31m.md": "control character", "a/no\xffutf8.md": "UTF-8", "fold\xffer": "UTF-8", "loop": "link", "a/up": "link",
 		"leak.md": "link", "outside": "link", "pipe": "no regular file", "huge.md": "2147483648 bytes, at most 1800000",
 	} {
 		if !strings.Contains(out[name], want) {
@@ -83,7 +85,7 @@ func TestSourceWithOddFiles(t *testing.T) {
 			t.Errorf("%q: the reason is no clean line: %q", name, out[name])
 		}
 	}
-	if len(out) != 9 {
+	if len(out) != 10 {
 		t.Errorf("left out: %q", out)
 	}
 	// A file that becomes something else between looking and reading is not read.

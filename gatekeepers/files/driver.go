@@ -19,11 +19,15 @@ type Options struct {
 	Host      string        // this machine, as it stands in a service; "localhost" when empty
 	User      core.PersonID // who owns the connections that Connect describes
 	Protected []Place       // what no binding may hold or lie in
-	Trusted   []Place       // folders, such as skill sources, whose content is trusted: what is done to them is high-risk
+	Trusted   Trusted       // folders whose content is trusted; nil trusts none
 	Git       string        // the git program; looked up in PATH when empty
 	TempDir   string        // for what git needs while it reads; the system's when empty
 	Fault     core.Fault    // asked at every step of an apply; nil never fails
 }
+
+// Trusted lists the real paths of folders and files whose content is trusted, such as skill sources: what is done to them
+// is high-risk, also while nothing stands there. It is asked for every action; where it fails, every action is.
+type Trusted func(context.Context) ([]string, error)
 
 // Driver is the gatekeeper. It is safe for use from several goroutines.
 type Driver struct {

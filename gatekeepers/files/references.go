@@ -1,6 +1,7 @@
 package files
 
 import (
+	"path/filepath"
 	"slices"
 
 	"gatehouse/core"
@@ -217,13 +218,19 @@ func (d *draft) folderBase(full string, it item) error {
 // trusted reports whether the action touches what widens trust (kernel R26): something in such a folder, or a folder
 // that such a one lies in.
 func (d *draft) trusted() bool {
-	places := d.r.driver.options.Trusted
-	if len(places) == 0 {
+	if d.r.driver.options.Trusted == nil {
+		return false
+	}
+	paths, err := d.r.driver.options.Trusted(d.ctx)
+	if err != nil {
+		return true // cannot tell
+	}
+	if len(paths) == 0 {
 		return false
 	}
 	touched, err := chain(d.r.rootPath)
 	if err != nil {
-		return true // cannot tell
+		return true
 	}
 	for _, target := range d.out.Targets {
 		for _, p := range append(ancestors(target), target) {
@@ -232,15 +239,29 @@ func (d *draft) trusted() bool {
 			}
 		}
 	}
-	for _, place := range places {
-		if slices.Contains(touched, place.ID) {
-			return true
+	return slices.ContainsFunc(paths, func(path string) bool {
+		place, err := PlaceAt("", path)
+		if err != nil { // nothing stands there; what is put there is what will be trusted
+			return d.reaches(path)
 		}
-		for _, target := range d.out.Targets {
-			if info, err := d.r.disk.lstat(target); err == nil && slices.Contains(place.Above, idOf(info)) {
-				return true
-			}
-		}
-	}
-	return false
+		return slices.Contains(touched, place.ID) || d.holds(place)
+	})
+}
+
+// reaches reports a target at, below or above a path, going by names alone.
+func (d *draft) reaches(path string) bool {
+	return slices.ContainsFunc(d.out.Targets, func(target string) bool {
+		full := filepath.Join(d.r.rootPath, target)
+		below, err1 := filepath.Rel(path, full)
+		above, err2 := filepath.Rel(full, path)
+		return err1 == nil && filepath.IsLocal(below) || err2 == nil && filepath.IsLocal(above)
+	})
+}
+
+// holds reports a target that a place lies in.
+func (d *draft) holds(place Place) bool {
+	return slices.ContainsFunc(d.out.Targets, func(target string) bool {
+		info, err := d.r.disk.lstat(target)
+		return err == nil && slices.Contains(place.Above, idOf(info))
+	})
 }
