@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -86,7 +88,8 @@ func (a *app) addSkillsFrom(ctx context.Context, given string, f addFlags) error
 	if !info.IsDir() {
 		return a.addFile(ctx, d, c, place, resolved)
 	}
-	if err := addable(ctx, d, c, f.visibility); err != nil {
+	again, err := addable(ctx, d, c, f.visibility)
+	if err != nil {
 		return err
 	}
 	if tree := findCheckout(resolved); tree != nil {
@@ -94,28 +97,47 @@ func (a *app) addSkillsFrom(ctx context.Context, given string, f addFlags) error
 			return err
 		}
 	}
-	return a.importSkills(ctx, d, c, "imported", nil)
+	if !again {
+		return a.importSkills(ctx, d, c, "imported", nil)
+	}
+	return a.importSkills(ctx, d, c, "imported", func(work *imported) error { return refuseAgentLines(ctx, d, c, work) })
 }
 
-// addable refuses an import over a collection that came from elsewhere.
-func addable(ctx context.Context, d *desk, c store.SkillCollection, said string) error {
+// refuseAgentLines leaves to sync what a person has to see before agents do.
+func refuseAgentLines(ctx context.Context, d *desk, c store.SkillCollection, work *imported) error {
+	if work.changes.None() {
+		return nil
+	}
+	lines, err := agentLines(ctx, d, c, work)
+	work.report.Changes = nil
+	if err != nil || lines == 0 {
+		return err
+	}
+	return &fault{
+		code: codeFailed, message: fmt.Sprintf("collection %q: %s by agents in what changed", c.ID, count(lines, "line")),
+		hint: fmt.Sprintf("look first with gatehouse skills sync %s --no-fetch", c.ID),
+	}
+}
+
+// addable refuses an import over a collection that came from elsewhere, and reports one that was imported before.
+func addable(ctx context.Context, d *desk, c store.SkillCollection, said string) (again bool, err error) {
 	if c.ID == skills.BundledCollection {
-		return builtIn(c.ID)
+		return false, builtIn(c.ID)
 	}
 	there, err := d.shelf.Entry(ctx, d.scope, c.ID)
 	switch {
 	case skills.CodeOf(err) == skills.CodeNotFound:
-		return skills.CheckCollectionID(c.ID)
+		return false, skills.CheckCollectionID(c.ID)
 	case err != nil:
-		return err
+		return false, err
 	case there.Place != c.Place:
-		return &fault{code: codeFailed, message: fmt.Sprintf("collection %q: %s", c.ID, core.ErrNameTaken), hint: "give another with --collection"}
+		return false, &fault{code: codeFailed, message: fmt.Sprintf("collection %q: %s", c.ID, core.ErrNameTaken), hint: "give another with --collection"}
 	case said != "" && there.Visibility != c.Visibility:
-		return &fault{
+		return false, &fault{
 			code: codeFailed, message: fmt.Sprintf("collection %q: is %s, and that is fixed", c.ID, there.Visibility), hint: "import it again under another --collection",
 		}
 	}
-	return nil
+	return true, nil
 }
 
 func builtIn(id skills.CollectionID) error {
@@ -217,7 +239,12 @@ func (a *app) readInto(ctx context.Context, work *imported, source *skillSource,
 		}
 		show(i, len(wanted))
 		document, err := source.read(path)
-		if err != nil { // gone, changed or refused since it was listed
+		if errors.Is(err, fs.ErrNotExist) { // nobody can say what else goes: a part of a folder is not what was meant
+			return &fault{
+				code: codeFailed, message: fmt.Sprintf("%s: %s was removed while the folder was read", source.dir, line(path)), hint: "nothing was taken over; try again",
+			}
+		}
+		if err != nil { // changed or refused since it was listed
 			work.Drop(path)
 			r.LeftOut = append(r.LeftOut, leftOut{path, "cannot be read: " + reasonOf(err)})
 			continue

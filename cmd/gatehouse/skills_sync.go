@@ -90,17 +90,14 @@ func (a *app) judgeSync(ctx context.Context, d *desk, c store.SkillCollection, w
 	if work.changes.None() {
 		return nil
 	}
-	written, err := linesOfAgents(ctx, d, c.Place)
+	agents, err := agentLines(ctx, d, c, work)
 	if err != nil {
-		return err
-	}
-	if err := compareAll(ctx, d, c, work, written); err != nil {
 		return err
 	}
 	if !a.json {
 		a.noteLeftOut(work.report.LeftOut)
 		work.report.LeftOut = nil
-		if err := a.printSync(work.report.Changes); err != nil {
+		if err := a.printSync(work.report.Changes, agents); err != nil {
 			return err
 		}
 	}
@@ -116,6 +113,21 @@ func (a *app) judgeSync(ctx context.Context, d *desk, c store.SkillCollection, w
 		return f
 	}
 	return a.askYes(ctx, "let agents see this", "nothing was taken over")
+}
+
+// agentLines puts into the report what an import would change, and counts the lines of agents in it.
+func agentLines(ctx context.Context, d *desk, c store.SkillCollection, work *imported) (agents int, err error) {
+	written, err := linesOfAgents(ctx, d, c.Place)
+	if err != nil {
+		return 0, err
+	}
+	if err := compareAll(ctx, d, c, work, written); err != nil {
+		return 0, err
+	}
+	for _, f := range work.report.Changes {
+		agents += len(f.Agents)
+	}
+	return agents, nil
 }
 
 func compareAll(ctx context.Context, d *desk, c store.SkillCollection, work *imported, written map[string][]agentText) error {
@@ -187,10 +199,8 @@ const (
 	shownLines = 20
 )
 
-func (a *app) printSync(diffs []fileDiff) error {
-	agents := 0
+func (a *app) printSync(diffs []fileDiff, agents int) error {
 	for i, f := range diffs {
-		agents += len(f.Agents)
 		if i >= shownFiles {
 			continue
 		}
