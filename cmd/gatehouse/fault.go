@@ -83,6 +83,7 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		syntax  *core.JSONError
 		choice  *core.ChoiceError
 		kept    *core.NotRevertibleError
+		egress  *core.EgressError
 		role    *core.RoleError
 		latched *core.LatchedError
 		removed *core.RemovedError
@@ -102,6 +103,8 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		return &fault{code: codeNotFound, message: missing.Error(), hint: missing.Hint}
 	case errors.As(err, &refused):
 		return &fault{code: codeDenied, message: refused.Text, hint: refused.Hint}
+	case errors.As(err, &egress):
+		return &fault{code: codeDenied, message: egress.Error(), hint: "gatehouse config shows the rules that hold"}
 	case errors.As(err, &role):
 		return &fault{code: codeDenied, message: role.Error()}
 	case errors.As(err, &latched):

@@ -10,7 +10,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
+	"gatehouse/core"
 	"gatehouse/core/text"
 	"gatehouse/skills"
 )
@@ -38,6 +40,9 @@ func findCheckout(folder string) *checkout {
 
 var errNoGit = errors.New("git was not found on this machine")
 
+// gitPatience is how long children of an interrupted git may take to end.
+const gitPatience = 2 * time.Second
+
 // gitWords is how much of git's words a person is shown.
 const gitWords = 300
 
@@ -48,7 +53,9 @@ func (c *checkout) git(ctx context.Context, args ...string) (string, error) {
 	safe := []string{"-C", c.top}
 	for _, setting := range []string{
 		"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.sshCommand=ssh", "core.askPass=", "core.pager=cat", "core.attributesFile=/dev/null",
-		"credential.helper=", "protocol.ext.allow=never", "submodule.recurse=false", "gc.auto=0", "maintenance.auto=false", "merge.verifySignatures=false",
+		"credential.helper=", "protocol.ext.allow=never", "submodule.recurse=false", "gc.auto=0", "maintenance.auto=false",
+		"http.followRedirects=false", // the egress policy was asked about this host and no other
+		"merge.verifySignatures=false",
 	} {
 		safe = append(safe, "-c", setting)
 	}
@@ -57,6 +64,7 @@ func (c *checkout) git(ctx context.Context, args ...string) (string, error) {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "SSH_AUTH_SOCK=" + os.Getenv("SSH_AUTH_SOCK"), "LC_ALL=C",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", ownMark + "=git",
 	}
+	cmd.WaitDelay = gitPatience // what git started may hold its output open longer than git lives
 	var out, words bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &words
 	err := cmd.Run()
@@ -76,9 +84,9 @@ func (c *checkout) source(ctx context.Context) (skills.Source, error) {
 	if c.program == "" {
 		return s, nil
 	}
-	s.Commit, _ = c.git(ctx, "rev-parse", "--verify", "--quiet", "HEAD")       // there may be no commit yet
-	s.Branch, _ = c.git(ctx, "symbolic-ref", "--short", "--quiet", "HEAD")     // nor a branch
-	remote, _ := c.git(ctx, "config", "--local", "--get", "remote.origin.url") // nor a remote
+	s.Commit, _ = c.git(ctx, "rev-parse", "--verify", "--quiet", "HEAD")   // there may be no commit yet
+	s.Branch, _ = c.git(ctx, "symbolic-ref", "--short", "--quiet", "HEAD") // nor a branch
+	remote, _ := c.git(ctx, "remote", "get-url", "origin")                 // nor a remote; of several, the one that fetch asks
 	s.Remote = withoutCredentials(remote)
 	return s, ctx.Err()
 }
@@ -88,16 +96,39 @@ func withoutCredentials(remote string) string {
 	if u, err := url.Parse(remote); err == nil && u.Scheme != "" && u.User != nil {
 		u.User = nil
 		remote = u.String()
+	} else if scheme, rest, whole := strings.Cut(remote, "://"); err != nil && whole {
+		place, path, _ := strings.Cut(rest, "/")
+		remote = scheme + "://" + place[strings.LastIndexByte(place, '@')+1:] + "/" + path
 	}
 	clean, _ := text.CleanLine(remote, text.NoLimit)
 	return clean
 }
 
-// pull brings a checkout up to its remote, forward only.
-func (c *checkout) pull(ctx context.Context, branch string) error {
-	if err := c.harmless(ctx); err != nil {
-		return err
+// hostOf is the machine that a remote is on, as far as its address says it, in lower case; empty for this one.
+func hostOf(remote string) string {
+	if _, rest, whole := strings.Cut(remote, "://"); whole {
+		place, _, _ := strings.Cut(rest, "/")
+		u := url.URL{Host: place[strings.LastIndexByte(place, '@')+1:]}
+		return strings.ToLower(u.Hostname())
 	}
+	// host:path, unless a slash stands in front of the colon.
+	place, _, colon := strings.Cut(remote, ":")
+	if !colon || strings.Contains(place, "/") {
+		return ""
+	}
+	return strings.ToLower(place[strings.LastIndexByte(place, '@')+1:])
+}
+
+// fetchRequest is what the egress policy is asked before a checkout is brought forward.
+func fetchRequest(remote string, by core.PersonID) core.EgressRequest {
+	host := hostOf(remote)
+	return core.EgressRequest{
+		Sink: core.SinkSync, Caller: core.Caller{Kind: core.CallerPerson, Person: by}, Destination: remote, Host: host, Local: host == "",
+	}
+}
+
+// pull brings a checkout that is harmless up to its remote, forward only.
+func (c *checkout) pull(ctx context.Context, branch string) error {
 	if branch == "" {
 		return &fault{code: codeFailed, message: c.top + ": is on no branch", hint: "check one out, or sync what is there with --no-fetch"}
 	}
@@ -138,7 +169,7 @@ func reaches(key string) bool {
 		return strings.HasSuffix(key, ".driver")
 	}
 	for _, prefix := range []string{
-		"filter.", "diff.", "url.", "include", "credential.", "http.", "ssh.", "gpg.", "core.gitproxy", "core.alternaterefscommand",
+		"filter.", "hook.", "diff.", "url.", "include", "credential.", "http.", "ssh.", "gpg.", "core.gitproxy", "core.alternaterefscommand",
 		"core.worktree", "remote.origin.proxy", "remote.origin.vcs", "extensions.worktreeconfig", "extensions.partialclone",
 	} {
 		if strings.HasPrefix(key, prefix) {

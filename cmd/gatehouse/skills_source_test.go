@@ -213,3 +213,23 @@ func TestReachesKeysOfPrograms(t *testing.T) {
 		}
 	}
 }
+
+func TestRemoteIsToldWithoutCredentials(t *testing.T) {
+	for given, want := range map[string][2]string{
+		"https://Git.example/a.git":         {"https://Git.example/a.git", "git.example"},
+		"https://bob:pw@git.example:8443/a": {"https://git.example:8443/a", "git.example"},
+		"https://bob:p%zz@git.example/a":    {"https://git.example/a", "git.example"},
+		"ssh://git@git.example/~/a":         {"ssh://git.example/~/a", "git.example"},
+		"git@git.example:a/b":               {"git@git.example:a/b", "git.example"},
+		"https://git.example/a%zz":          {"https://git.example/a%zz", "git.example"},
+		"file:///srv/a":                     {"file:///srv/a", ""},
+		"/srv/a:b":                          {"/srv/a:b", ""},
+		"../a":                              {"../a", ""},
+	} {
+		shown := withoutCredentials(given)
+		r := fetchRequest(shown, "alice")
+		if shown != want[0] || r.Host != want[1] || r.Local != (r.Host == "") {
+			t.Errorf("%s: got %q at %q, local %v; want %q", given, shown, r.Host, r.Local, want)
+		}
+	}
+}

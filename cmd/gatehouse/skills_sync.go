@@ -21,9 +21,10 @@ func (a *app) skillsSyncCommand() *cobra.Command {
 		Use:   "sync COLLECTION",
 		Short: "Read a collection's folder again, and show what changed first",
 		Long: `Read the folder of a collection again. A git checkout with a remote is first brought
-forward to it, by git in a process that is given nothing of this one; --no-fetch leaves
-that out. What changed is shown, with the lines that agents wrote through this store,
-and nobody sees any of it before you say yes. Only files that changed are read.`,
+forward to it, if the egress policy lets it, by git in a process that is given nothing
+of this one; --no-fetch leaves that out. What changed is shown, with the lines that
+agents wrote through this store, and nobody sees any of it before you say yes. Only
+files that changed are read.`,
 		Example: `  gatehouse skills sync team
   gatehouse skills sync team --no-fetch --yes`,
 		Args: exactly("COLLECTION"),
@@ -57,7 +58,7 @@ func (a *app) syncSkills(ctx context.Context, id string, noFetch, yes bool) erro
 			return err
 		}
 		if !noFetch && c.Source.Remote != "" {
-			if err := tree.pull(ctx, c.Source.Branch); err != nil {
+			if err := a.fetchSkills(ctx, d, tree, c.Source); err != nil {
 				return err
 			}
 			if c.Source, err = tree.source(ctx); err != nil {
@@ -66,6 +67,22 @@ func (a *app) syncSkills(ctx context.Context, id string, noFetch, yes bool) erro
 		}
 	}
 	return a.importSkills(ctx, d, c, "synced", func(work *imported) error { return a.judgeSync(ctx, d, c, work, yes) })
+}
+
+// fetchSkills brings a checkout forward, if the egress policy lets it ask its remote (sharing E1).
+func (a *app) fetchSkills(ctx context.Context, d *desk, tree *checkout, from skills.Source) error {
+	if err := tree.harmless(ctx); err != nil { // it could lead elsewhere than the policy is told
+		return err
+	}
+	done, err := d.kernel.Permit(ctx, fetchRequest(from.Remote, d.person))
+	if err != nil {
+		return err
+	}
+	err = tree.pull(ctx, from.Branch)
+	if noted := done(err); err == nil {
+		err = noted
+	}
+	return err
 }
 
 // fileDiff is how a document changed.
