@@ -303,7 +303,7 @@ func (c Caller) actor() string {
 
 // entry begins a row of the record about this call.
 func (c *callInProgress) entry(k *Kernel, t EventType, units []Unit, pairs map[string]any) Entry {
-	pairs["binding"], pairs["method"] = c.binding.Name, c.method
+	pairs["binding"], pairs["method"], pairs["connection"] = c.binding.Name, c.method, c.connection.ID
 	return Entry{
 		At: k.clock.Now(), Type: t, Session: c.session.ID, Turn: c.caller.Turn, Actor: c.caller.actor(),
 		Authority: string(c.caller.Person), Units: units,

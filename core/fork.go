@@ -54,6 +54,9 @@ func forkable(tx Tx, f Fork, by PersonID) (Session, error) {
 	if err != nil {
 		return old, err
 	}
+	if err := writable(old); err != nil {
+		return old, err
+	}
 	turns, err := tx.Turns(old.ID)
 	if err != nil {
 		return old, err

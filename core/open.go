@@ -21,8 +21,16 @@ type OpenLine struct {
 
 // OpenDeniedError is an attempt to open that not every line of passed. Nothing was shown.
 type OpenDeniedError struct {
-	Session SessionID
+	Session SessionID // empty for a session that would come out of a file
+	File    string
 	Lines   []OpenLine
+}
+
+func (e *OpenDeniedError) what() string {
+	if e.Session == "" {
+		return "file " + shortFile(e.File)
+	}
+	return "session " + string(e.Session)
 }
 
 // Error names the first line that did not pass, and counts the rest.
@@ -37,7 +45,7 @@ func (e *OpenDeniedError) Error() string {
 			failed++
 		}
 	}
-	return fmt.Sprintf("session %s: not opened, %d of %d sources not passed; %s: %s", e.Session, failed, len(e.Lines), first.Name, first.Check)
+	return fmt.Sprintf("%s: not opened, %d of %d sources not passed; %s: %s", e.what(), failed, len(e.Lines), first.Name, first.Check)
 }
 
 // Unreachable reports that nothing was refused: services did not answer, and it may work later.

@@ -26,6 +26,7 @@ type View interface {
 	egressView
 	personalView
 	observedView
+	sharedView
 	recordView
 }
 
@@ -40,6 +41,7 @@ type Tx interface {
 	questionTx
 	egressTx
 	personalTx
+	sharedTx
 	recorder
 }
 

@@ -40,6 +40,8 @@ const (
 	EventPerson     EventType = "person"  // somebody was added, or tied to an account
 	EventGrant      EventType = "grant"   // a role was given or taken
 	EventOpen       EventType = "open"    // somebody other than the owner was let in, or was not
+	EventShare      EventType = "share"   // a session file was made, or taken back
+	EventImport     EventType = "import"  // a session came out of a file, was continued, or was not let in
 	EventAnchor     EventType = "anchor"  // a person accepted the record as it is against its anchor
 	EventLibrary    EventType = "library" // a person published, imported, edited, deleted or pinned skills
 	EventRule       EventType = "rule"    // made or removed
@@ -50,7 +52,7 @@ func EventTypes() []EventType {
 	return []EventType{
 		EventSession, EventBind, EventUnbind, EventConnect, EventDisconnect, EventRead, EventBlocked, EventSubmit, EventPlan,
 		EventDecision, EventClaim, EventOutcome, EventStrand, EventDrift, EventOpened, EventQuestion, EventAnswer, EventTurn,
-		EventEgress, EventKey, EventLatch, EventPerson, EventGrant, EventOpen, EventAnchor, EventLibrary, EventRule,
+		EventEgress, EventKey, EventLatch, EventPerson, EventGrant, EventOpen, EventShare, EventImport, EventAnchor, EventLibrary, EventRule,
 	}
 }
 

@@ -12,6 +12,7 @@ type Session struct {
 
 	PeopleVersion int64 // grows with every change of who has a role; 0 was never shared
 	Latched       bool  // see Latch; never false again once true (kernel R7)
+	ReadOnly      bool  // came in a file and was not continued (sharing 3)
 
 	Removed Removal // of a hidden session, whose Name is its id meanwhile
 }

@@ -108,6 +108,9 @@ type BindRequest struct {
 // Bind opens the resource before anything is stored, so that a binding that does not work is never made.
 func (k *Kernel) Bind(ctx context.Context, r BindRequest) (Binding, error) {
 	session, err := k.Session(ctx, r.Session)
+	if err == nil {
+		err = writable(session.Session)
+	}
 	if err != nil {
 		return Binding{}, err
 	}

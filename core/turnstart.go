@@ -181,6 +181,9 @@ func (k *Kernel) ContinueTurn(ctx context.Context, ref string) (Lease, error) {
 		if err != nil {
 			return err
 		}
+		if err := writable(session); err != nil {
+			return err
+		}
 		turn, err := tx.NewestTurn(session.ID)
 		if errors.Is(err, ErrNotFound) {
 			return &NoTurnError{Session: session.ID}

@@ -22,16 +22,20 @@ func (v *view) Answer(session core.SessionID, turn int, callID, argsHash string)
 
 // Answers implements core.View: by turn, step and the model's ids.
 func (v *view) Answers(session core.SessionID) ([]core.Answer, error) {
+	return v.answers(`session = ?`, session)
+}
+
+func (v *view) answers(where string, args ...any) ([]core.Answer, error) {
 	var out []core.Answer
-	err := v.l.each(v.ctx, `SELECT turn, step, call_id, args_hash, body FROM answer WHERE session = ? ORDER BY turn, step, call_id, args_hash`,
-		[]any{session}, func(row scanner) error {
-			a := core.Answer{Session: session}
-			var body sql.NullString
-			err := row.Scan(&a.Turn, &a.Step, &a.CallID, &a.ArgsHash, &body)
-			a.Body = unraw(body)
-			out = append(out, a)
-			return err
-		})
+	err := v.l.each(v.ctx, `SELECT session, turn, step, call_id, args_hash, body FROM answer WHERE `+where+`
+		ORDER BY turn, step, call_id, args_hash`, args, func(row scanner) error {
+		var a core.Answer
+		var body sql.NullString
+		err := row.Scan(&a.Session, &a.Turn, &a.Step, &a.CallID, &a.ArgsHash, &body)
+		a.Body = unraw(body)
+		out = append(out, a)
+		return err
+	})
 	return out, err
 }
 

@@ -10,12 +10,13 @@ import (
 )
 
 const sessionColumns = `session.id, session.name, session.owner, session.created_at, session.updated_at,
-	session.people_version, session.latched, session.removed_at, session.removed_name, session.removed_by, session.purged_at`
+	session.people_version, session.latched, session.removed_at, session.removed_name, session.removed_by, session.purged_at,
+	session.read_only`
 
 func scanSession(row scanner, s *core.Session, more ...any) error {
 	var created, updated, removed, purged int64
 	dest := append([]any{
-		&s.ID, &s.Name, &s.Owner, &created, &updated, &s.PeopleVersion, &s.Latched, &removed, &s.Removed.Name, &s.Removed.By, &purged,
+		&s.ID, &s.Name, &s.Owner, &created, &updated, &s.PeopleVersion, &s.Latched, &removed, &s.Removed.Name, &s.Removed.By, &purged, &s.ReadOnly,
 	}, more...)
 	if err := row.Scan(dest...); err != nil {
 		return err

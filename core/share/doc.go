@@ -22,35 +22,20 @@
 // recipient; between it and Check or Pieces the kernel asks about every unit of the manifest.
 package share
 
+import "gatehouse/core"
+
 // Promise is shown whenever one shares.
 const Promise = "Anyone who opens this can keep a copy. Verification decides whether it opens; it cannot take it back."
 
-// Level is what a file gives, and who verifies when. The zero value is no level.
-type Level string
+// Level is what a file gives, and who verifies when.
+type Level = core.ShareLevel
 
-// The levels of a session file. A blueprint is a file of another kind, without data.
+// The levels that a session file can have.
 const (
-	LevelBlueprint Level = "blueprint"
-	LevelReplay    Level = "replay"
-	LevelSealed    Level = "sealed"
-	LevelArchive   Level = "archive"
+	LevelReplay  = core.LevelReplay
+	LevelSealed  = core.LevelSealed
+	LevelArchive = core.LevelArchive
 )
 
 // Levels lists those that a session file can have, least first.
 func Levels() []Level { return []Level{LevelReplay, LevelSealed, LevelArchive} }
-
-// Says is what a level promises, in one sentence.
-func (l Level) Says() string {
-	switch l {
-	case LevelBlueprint:
-		return "no data: shapes, skills, code and instructions"
-	case LevelReplay:
-		return "what was asked and called before the first source that is not cleared, no results; the recipient's own reads show the data again"
-	case LevelSealed:
-		return "what was said and read; every source was cleared for the recipients when it was sent and is checked again when it is opened, and access lost later is not enforced"
-	case LevelArchive:
-		return "everything, sealed to yourself"
-	default:
-		return "no level"
-	}
-}

@@ -22,7 +22,8 @@ const (
 	recipientLimit = 64
 	keyLimit       = 4096
 	sealLimit      = 512 << 10 // the part of a sealed section that names recipients
-	timeLimit      = 1 << 40   // seconds: what is beyond is no time
+	serialLimit    = 1 << 62
+	timeLimit      = 1 << 40 // seconds: what is beyond is no time
 )
 
 const (
@@ -122,8 +123,8 @@ func (h Header) check() error {
 	switch {
 	case levelCode(h.Level) == 0:
 		return invalid("no such level")
-	case h.Serial == 0:
-		return invalid("serial 0")
+	case h.Serial == 0 || h.Serial > serialLimit:
+		return invalid("serial %d", h.Serial)
 	case len(h.Recipients) == 0 || len(h.Recipients) > recipientLimit:
 		return invalid("%d recipients, 1 to %d are possible", len(h.Recipients), recipientLimit)
 	case h.ManifestSize == 0 || h.ManifestSize > manifestLimit:

@@ -41,6 +41,7 @@ type SharedUnit struct {
 	Permission  string    `json:"permission"`
 	Labels      []string  `json:"labels"`
 	OwnerOnly   bool      `json:"owner_only"`
+	Public      bool      `json:"public"` // everybody of the tenant may read it
 	FirstSeenAt time.Time `json:"first_seen_at"`
 	Turn        int       `json:"turn"`
 }
