@@ -310,13 +310,12 @@ func (d *Departure) Leave(ctx context.Context, l Leaving) (Share, error) {
 		people[i] = p.ID
 	}
 	units := make([]Unit, len(d.Set))
-	set := make([]Observation, len(d.Set))
 	for i, o := range d.Set {
-		units[i], set[i] = o.Found.Unit, o.Observation
+		units[i] = o.Found.Unit
 	}
 	leave, err := d.k.permit(ctx, EgressRequest{
 		Sink: SinkExport, Session: d.Session.ID, Caller: Caller{Kind: CallerPerson, Person: d.by.Person}, Destination: l.Destination,
-		Local: d.Level == LevelArchive, Audience: people, Units: units, Labels: labelsOf(set), Latched: d.Session.Latched,
+		Local: d.Level == LevelArchive, Audience: people, Latched: d.Session.Latched,
 		Bytes: int(l.Bytes), Digest: l.Digest,
 	})
 	if err != nil {

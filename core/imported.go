@@ -382,3 +382,17 @@ func sharedName(v sessionView, wanted string, from PersonID) (string, error) {
 		name = fmt.Sprintf("%s %d", clean, n)
 	}
 }
+
+// SharedProposals lists what was pending in a session where it came from. Nothing of it is queued (X12).
+func (k *Kernel) SharedProposals(ctx context.Context, ref string) ([]StoredProposal, error) {
+	var out []StoredProposal
+	err := k.store.Read(ctx, func(v View) error {
+		s, err := findSession(v, ref)
+		if err != nil {
+			return err
+		}
+		out, err = v.Proposals(s.ID)
+		return err
+	})
+	return out, err
+}

@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -167,17 +166,4 @@ func writable(s Session) error {
 		return &ReadOnlyError{Session: s.ID}
 	}
 	return nil
-}
-
-// labelsOf are the labels of a set, sorted.
-func labelsOf(set []Observation) []string {
-	var out []string
-	for _, o := range set {
-		out = append(out, o.Found.Labels...)
-		if o.Found.OwnerOnly {
-			out = append(out, LabelOwnerOnly)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }

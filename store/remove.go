@@ -82,6 +82,7 @@ func (t *tx) PurgeSession(id core.SessionID, at time.Time) error {
 		`DELETE FROM message WHERE session = ?1`,
 		`DELETE FROM skill_pin WHERE session = ?1`,
 		`UPDATE egress SET host = '' WHERE session = ?1`,
+		`DELETE FROM proposal WHERE session = ?1`,
 		`UPDATE turn SET reason = '', source = '' WHERE session = ?1`,
 		`UPDATE step SET decisions = NULL, text = '', calls = NULL WHERE session = ?1`,
 		`UPDATE rule SET condition = 'false', removed_at = max(removed_at, ?2, 1) WHERE session = ?1`,

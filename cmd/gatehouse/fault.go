@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"gatehouse/core"
+	"gatehouse/core/share"
 	"gatehouse/core/text"
 	"gatehouse/gatekeepers/model/script"
 	"gatehouse/skills"
@@ -93,6 +94,11 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		path    *fs.PathError
 		skill   *skills.RefusedError
 		busy    *store.ImportingError
+		looked  *core.ReadOnlyError
+		denied  *core.OpenDeniedError
+		held    *core.FileRefusedError
+		bad     *share.InvalidError
+		newer   *share.NewerError
 	)
 	switch {
 	case errors.As(err, &f):
@@ -109,6 +115,18 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 		return &fault{code: codeDenied, message: role.Error()}
 	case errors.As(err, &latched):
 		return &fault{code: codeDenied, message: latched.Error(), hint: latched.Hint()}
+	case errors.As(err, &looked):
+		return &fault{code: codeDenied, message: looked.Error(), hint: looked.Hint()}
+	case errors.As(err, &denied):
+		return deniedOpen(denied)
+	case errors.As(err, &bad):
+		return invalidFile("ask its sender for another", "%s", bad)
+	case errors.As(err, &newer):
+		return invalidFile("", "%s", newer)
+	case errors.As(err, &held):
+		return refusedFile(held)
+	case errors.Is(err, share.ErrNotRecipient):
+		return &fault{code: codeDenied, message: err.Error(), hint: "it was sealed to other keys than yours"}
 	case errors.As(err, &wording):
 		return usage("gatehouse gatekeeper show KIND lists the fields", "%s", wording)
 	case errors.As(err, &moved):
@@ -146,6 +164,15 @@ func (a *app) faultOf(ctx context.Context, err error) *fault {
 	default:
 		return failedWith(err)
 	}
+}
+
+// refusedFile is a file that is whole and does not open.
+func refusedFile(e *core.FileRefusedError) *fault {
+	f := &fault{code: codeDenied, message: e.Error(), hint: e.Hint}
+	if e.Stale {
+		f.code = codeInvalidFile
+	}
+	return f
 }
 
 // codeOfCall places the codes of drivers among ours.

@@ -67,7 +67,8 @@ func (a *app) fsck(ctx context.Context) error {
 
 func (a *app) identityCommand() *cobra.Command {
 	return a.family(
-		"identity", "Keys of the person who decides",
+		"identity", "Your keys: for files, and to decide from scripts",
+		a.identityInitCommand(), a.identityShowCommand(), a.identityExportCommand(),
 		&cobra.Command{
 			Use:   "operator-key",
 			Short: "Make a key with which you decide from scripts",

@@ -13,7 +13,10 @@ import (
 // memberCommands are those of the people of one session, and of the way out of
 // a latched one.
 func (a *app) memberCommands() []*cobra.Command {
-	return []*cobra.Command{a.grantCommand(), a.revokeCommand(), a.membersCommand(), a.forkCommand()}
+	return []*cobra.Command{
+		a.grantCommand(), a.revokeCommand(), a.membersCommand(), a.forkCommand(), a.exportCommand(), a.inspectCommand(),
+		a.openFileCommand(), a.verifyFileCommand(), a.continueCommand(), a.withdrawCommand(), a.proposalsCommand(),
+	}
 }
 
 func (a *app) grantCommand() *cobra.Command {

@@ -152,6 +152,7 @@ func protected(c *configuration, path string) []files.Place {
 		{"the configuration", c.path},
 		{"the configuration folder", configDir()},
 		{"the folder of stores", dataDir()},
+		{"the identity", identityFile()},
 	} {
 		if found, err := files.PlaceAt(place[0], place[1]); err == nil {
 			places = append(places, found)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gatehouse/core"
+	"gatehouse/core/share"
 )
 
 func (a *app) peopleCommand() *cobra.Command {
@@ -50,6 +51,8 @@ type personObject struct {
 	Accounts map[string]string `json:"accounts"`
 	AddedBy  core.PersonID     `json:"added_by"`
 	AddedAt  *string           `json:"added_at"`
+
+	Fingerprint string `json:"fingerprint"`
 }
 
 func objectOfPerson(p core.Person) personObject {
@@ -57,11 +60,14 @@ func objectOfPerson(p core.Person) personObject {
 	for _, account := range p.Accounts {
 		accounts[account.Kind] = account.Name
 	}
-	return personObject{p.ID, p.Signing, p.Sealing, p.Tenant, accounts, p.AddedBy, jsonTime(p.AddedAt)}
+	return personObject{p.ID, p.Signing, p.Sealing, p.Tenant, accounts, p.AddedBy, jsonTime(p.AddedAt), share.Fingerprint(p)}
 }
 
 func (a *app) peopleAdd(ctx context.Context, line string) error {
 	person, err := core.ParsePerson(line)
+	if err == nil {
+		err = share.CheckPerson(person)
+	}
 	if err != nil {
 		return err
 	}
@@ -75,11 +81,11 @@ func (a *app) peopleAdd(ctx context.Context, line string) error {
 	if a.json {
 		return a.object(objectOfPerson(person))
 	}
-	keys := "none: roles in this store, and no files"
-	if person.Sealing != "" {
-		keys = person.Signing + " " + person.Sealing
+	words := share.Fingerprint(person)
+	if words == "" {
+		words = "none, for there are no keys: roles in this store, and no files"
 	}
-	return pairs(a.out, "", [2]string{"person", string(person.ID)}, [2]string{"keys", keys})
+	return pairs(a.out, "", [2]string{"person", string(person.ID)}, [2]string{"tenant", person.Tenant}, [2]string{"fingerprint", words})
 }
 
 func (a *app) peopleList(ctx context.Context) error {
@@ -91,7 +97,7 @@ func (a *app) peopleList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := newTable("PERSON", "TENANT", "ACCOUNTS", "KEYS", "ADDED")
+	t := newTable("PERSON", "TENANT", "ACCOUNTS", "ADDED", "FINGERPRINT")
 	for _, person := range people {
 		if a.json {
 			if err := a.object(objectOfPerson(person)); err != nil {
@@ -103,11 +109,11 @@ func (a *app) peopleList(ctx context.Context) error {
 		for _, account := range person.Accounts {
 			accounts = append(accounts, account.Kind+"="+account.Name)
 		}
-		keys := "no"
-		if person.Sealing != "" {
-			keys = "yes"
+		words := share.Fingerprint(person)
+		if words == "" {
+			words = "no keys"
 		}
-		t.add(string(person.ID), person.Tenant, strings.Join(accounts, " "), keys, stamp(person.AddedAt))
+		t.add(string(person.ID), person.Tenant, strings.Join(accounts, " "), stamp(person.AddedAt), words)
 	}
 	if a.json {
 		return nil

@@ -102,12 +102,17 @@ type verdictObject struct {
 	Reason     string            `json:"reason"`
 }
 
+// deniedOpen tells what was refused from what did not answer.
+func deniedOpen(e *core.OpenDeniedError) *fault {
+	if e.Unreachable() {
+		return &fault{code: codeUnreachable, message: e.Error(), hint: "try again later"}
+	}
+	return &fault{code: codeDenied, message: e.Error(), hint: "connect what is missing and try again, or ask the owner"}
+}
+
 // printDenied shows every line of an open that was refused, and ends the command.
 func (a *app) printDenied(denied *core.OpenDeniedError) error {
-	f := &fault{code: codeDenied, message: denied.Error(), hint: "connect what is missing and try again, or ask the owner"}
-	if denied.Unreachable() {
-		f.code, f.hint = codeUnreachable, "try again later"
-	}
+	f := deniedOpen(denied)
 	objects := make([]verdictObject, len(denied.Lines))
 	t := newTable("SOURCE", "CONNECTION", "VERDICT", "REASON")
 	for i, l := range denied.Lines {
