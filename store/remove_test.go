@@ -67,10 +67,10 @@ func TestR33_APurgeKnowsEveryTable(t *testing.T) {
 	known := map[string]bool{}
 	for _, name := range strings.Fields(`
 		session binding item content outcome undo target reference name question answer notice plan_item draft turn step message
-		rule skill_pin egress
+		rule skill_pin egress proposal
 
 		observation unit_read log latch head waiting lease opened plan spending role_grant
-		connection person account operator_key store_identity
+		connection person account operator_key store_identity share seen_file imported
 		skill_collection skill_document skill_bytes skill skill_use skill_library
 		goose_db_version sqlite_sequence`) {
 		known[name] = true

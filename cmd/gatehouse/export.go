@@ -198,9 +198,6 @@ func (a *app) askLeave(ctx context.Context, p *share.Parcel, f exportFlags) erro
 	return nil
 }
 
-// errUnwritten ends a command at whose prompt a person did not confirm.
-var errUnwritten = errors.New("nothing was written")
-
 // parcelObject is what --json prints of what leaves, or left.
 type parcelObject struct {
 	Session  core.SessionID  `json:"session"`
