@@ -79,6 +79,7 @@ require (
 require (
 	cel.dev/cel-go v0.33.2
 	filippo.io/age v1.3.2
+	github.com/yuin/goldmark v1.8.7
 )
 
 require (

@@ -55,6 +55,7 @@ type app struct {
 	watch    Watcher
 	runner   Runner
 	skills   Skills
+	library  Library
 	settings string // the file of the settings, clean
 	alive    func(core.ProcessID) bool
 	log      *slog.Logger
@@ -77,6 +78,7 @@ type app struct {
 	views   []view
 	tabs    []tab // the screens that a digit shows
 
+	shelves  *skillsView
 	observed *observed
 	unit     *unitView
 	picker   *picker
@@ -134,16 +136,18 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	a.observed, a.unit, a.record = newObserved(a), newUnitView(a), newRecord(a)
 	a.plan, a.sheet, a.help, a.finder = newPlanView(a), newSheet(a), newHelp(a), newPalette(a)
 	a.skills, a.preview = o.Skills, newSlashPreview(a)
+	a.library, a.shelves = o.Library, newSkillsView(a)
 	a.views = []view{a.queue, a.list, a.script, a.step, a.observed, a.unit, a.plan, a.sheet, a.help, a.finder, a.preview}
 	a.notices = newNotices(a, o.Notices)
 	a.picker, a.proposal, a.places = newPicker(a), newProposalView(a), newConnections(a)
 	a.first = newBeginning(a, o.FirstRun)
-	a.views = append(a.views, a.picker, a.proposal, a.places, a.first, a.record)
+	a.views = append(a.views, a.picker, a.proposal, a.places, a.first, a.record, a.shelves)
 	a.stack = []view{a.queue}
 	a.tabs = []tab{
 		{"1", "Queue", a.queue, "everything that waits, of all sessions"},
 		{"2", "Sessions", a.list, "the sessions, and what each one did"},
 		{"3", "Observations", a.observed, "what was read, by which turn, and who else may see it"},
+		{"4", "Skills", a.shelves, "collections and skills, what is wrong with them, and what agents are told of them"},
 		{"5", "Record", a.record, "everything that happened, newest first"},
 	}
 	var all []*command

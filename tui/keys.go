@@ -45,11 +45,11 @@ const (
 
 // screens are the places that are no dialog; everywhere is all of them.
 func screens() []place {
-	return []place{atList, atDetail, atSessions, atTranscript, atStep, atConnections, atFirst, atObserved, atUnit, atRecord, atRecordChain, atRecordRow}
+	return []place{atList, atDetail, atSessions, atTranscript, atStep, atConnections, atFirst, atObserved, atUnit, atRecord, atRecordChain, atRecordRow, atSkills, atSkillsText}
 }
 
 func everywhere() []place {
-	return append(screens(), atFilter, atRecordFilter, atObservedFilter, atComposer, atHelp, atPlan, atRunning, atOutcome, atSheet, atPalette, atPick, atProposal, atPreview)
+	return append(screens(), atFilter, atRecordFilter, atObservedFilter, atSkillsFind, atComposer, atHelp, atPlan, atRunning, atOutcome, atSheet, atPalette, atPick, atProposal, atPreview)
 }
 
 // dialog reports a place that a person entered on purpose, that holds what it

@@ -72,6 +72,7 @@ type Options struct {
 	Folders   Folders                   // nil: no folder can be connected from here
 	FirstRun  FirstRun                  // nil: an empty home opens with its empty queue
 	Skills    Skills                    // nil: a slash begins no command
+	Library   Library                   // nil: the screen of skills says that there is none
 	Theme     ThemeName
 	Keys      []KeyChange
 	Log       *slog.Logger
