@@ -62,9 +62,13 @@ func (a *app) showScreens(ctx context.Context, p *parts, note string, begin tui.
 	if a.colourless() || p.settings.UI.Theme == string(tui.ThemeNone) {
 		theme = tui.ThemeNone
 	}
+	desk, err := p.desk()
+	if err != nil {
+		return err
+	}
 	err = tui.Run(ctx, tui.Options{
 		Kernel: p.kernel, Authority: a.authority(p), Clock: systemClock{}, Watch: watch, Alive: p.alive.Alive, Theme: theme,
-		Log: p.log, Note: note, Runner: screenRunner{a, p}, Skills: screenSkills{slashes{p}}, Settings: p.settings.path, Notices: p.live.notices,
+		Log: p.log, Note: note, Runner: screenRunner{a, p}, Skills: screenSkills{slashes{p}}, Library: screenLibrary{desk, a.authority(p)}, Settings: p.settings.path, Notices: p.live.notices,
 		Folders: newMachineFolders(), FirstRun: begin,
 	})
 	if closed := watch.Close(); err == nil {

@@ -41,6 +41,10 @@ func (a *app) desk(ctx context.Context) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.desk()
+}
+
+func (p *parts) desk() (*desk, error) {
 	shelf, engine, err := skills.WithBundled(p.store.Shelf(), p.store.SkillEngine())
 	if err != nil {
 		return nil, err

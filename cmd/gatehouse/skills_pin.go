@@ -17,13 +17,20 @@ type pinObject struct {
 	Pinned     bool           `json:"pinned"`
 }
 
-// pin makes the collection part of what the session has read, in the transaction that pins it (S108). Whoever is in the
-// session must be able to read it.
 func (a *app) pin(ctx context.Context, id, session string) error {
 	d, sid, err := a.pinPlace(ctx, session)
 	if err != nil {
 		return err
 	}
+	if err := d.pin(ctx, a.authority(d.parts), id, sid); err != nil {
+		return err
+	}
+	return a.pinned(pinObject{line(id), sid, true})
+}
+
+// pin makes the collection part of what the session has read, in the transaction that pins it (S108). Whoever is in the
+// session must be able to read it.
+func (d *desk) pin(ctx context.Context, by core.Authority, id string, sid core.SessionID) error {
 	if err := d.kernel.Admit(ctx, string(sid), d.person, core.RoleBuild); err != nil {
 		return err
 	}
@@ -72,15 +79,13 @@ func (a *app) pin(ctx context.Context, id, session string) error {
 			unit := core.Unit{Gatekeeper: library.Kind, Service: service, Name: id}
 			return map[string]any{"collection": id}, tx.Observe(sid, 0, now, []core.Found{{Unit: unit, Permission: "read"}})
 		},
-	}, a.authority(d.parts))
+	}, by)
 	if err != nil {
 		return err
 	}
 	// The catalog comes with the library: without it the pin would show nothing.
-	if _, err := d.bindLibrary(ctx, string(sid)); err != nil {
-		return err
-	}
-	return a.pinned(pinObject{line(id), sid, true})
+	_, err = d.bindLibrary(ctx, string(sid))
+	return err
 }
 
 func (a *app) unpin(ctx context.Context, id, session string) error {
@@ -88,7 +93,15 @@ func (a *app) unpin(ctx context.Context, id, session string) error {
 	if err != nil {
 		return err
 	}
-	err = d.kernel.ChangeLibrary(ctx, core.LibraryChange{
+	if err := d.unpin(ctx, a.authority(d.parts), id, sid); err != nil {
+		return err
+	}
+	return a.pinned(pinObject{line(id), sid, false})
+}
+
+// unpin takes a pin away; what was read by it stays read.
+func (d *desk) unpin(ctx context.Context, by core.Authority, id string, sid core.SessionID) error {
+	return d.kernel.ChangeLibrary(ctx, core.LibraryChange{
 		Event: "unpinned", Session: sid, Subject: "collection " + id,
 		Apply: func(tx core.Tx) (map[string]any, error) {
 			t, err := store.SkillsIn(tx)
@@ -101,11 +114,7 @@ func (a *app) unpin(ctx context.Context, id, session string) error {
 			}
 			return map[string]any{"collection": id}, err
 		},
-	}, a.authority(d.parts))
-	if err != nil {
-		return err
-	}
-	return a.pinned(pinObject{line(id), sid, false})
+	}, by)
 }
 
 func (a *app) pinned(o pinObject) error {
