@@ -165,7 +165,7 @@ func (v *skillsView) drawShelf(s *shelfRow, width int, cursor bool) string {
 		tail = append(tail, span{roleDanger, "  ✗ " + thousands(s.shelf.Broken) + " broken"})
 	}
 	tail = append(tail, span{roleMuted, "  " + who + " "})
-	room := max(width-widthOf(tail)-4, 8)
+	room := max(width-widthOf(tail)-5, 8) // one column parts both ends
 	name := span{role, pad(s.id, min(columns(s.id), room))}
 	left := []span{{roleAccent, flag(cursor, "▸")}, {role, pad(sign, 2) + " "}, name}
 	if more := room - columns(name.text); more > 12 {
@@ -245,7 +245,10 @@ func (v *skillsView) pageRule(r rect) string {
 	}
 	note := v.page.body.note
 	if total, room := len(v.page.body.lines), r.h-2; v.page.shown && total > room {
-		note = fmt.Sprintf("%s-%s of %s", thousands(v.page.top+1), thousands(min(v.page.top+room, total)), thousands(total))
+		if note = ""; v.tab == tabCatalog {
+			note = v.page.body.note + " · "
+		}
+		note += fmt.Sprintf("%s-%s of %s", thousands(v.page.top+1), thousands(min(v.page.top+room, total)), thousands(total))
 		if v.page.top+room < total {
 			note += " ↓"
 		}
