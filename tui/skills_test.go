@@ -218,7 +218,7 @@ func TestSkillsPinAndUnpin(t *testing.T) {
 		t.Fatalf("pinned %v", got)
 	}
 	d.shows("alice-notes is pinned to site-refresh")
-	d.press("g")
+	d.press("g", "tab", "g", "tab")
 	d.shows("pinned  alice-notes", "alice-notes/triage/SKILL.md")
 	d.press("P")
 	d.shows("it is pinned to this session already")
@@ -335,4 +335,3 @@ func TestT25_ResizeSkills(t *testing.T) {
 }
 
 var _ Library = (*fakeLibrary)(nil)
-

@@ -138,8 +138,8 @@ func (v *skillsView) askPin() term.Cmd {
 	c := v.page.body.catalog
 	id, name := cleanWord(string(ref.Collection)), cleanWord(c.Name)
 	body := []string{
-		"Its skills stand first in the catalog of the session's agent. Their descriptions reach the agent: the session has read the collection from then on,",
-		"and whoever joins it must be able to read the collection. That stays so when the pin is taken away.",
+		"Its skills stand first in the catalog of the session's agent, and their descriptions reach the agent.",
+		"From then on the session has read the collection: whoever joins must be able to read it, also when the pin is taken away.",
 	}
 	return v.askPinning("Pin "+id+" to "+name+"?", "Pin", body, id+" is pinned to "+name, func(l Library) error {
 		return l.Pin(v.a.ctx, ref.Collection, c.Session)
