@@ -159,7 +159,7 @@ func TestChaos_KilledProcesses(t *testing.T) {
 	l := given()
 	rounds := l.rounds
 	if rounds == 0 {
-		rounds = 10
+		rounds = 6
 	}
 	t.Logf("seed %d: replay with -args -seed %d", l.seed, l.seed)
 	random := rand.New(rand.NewPCG(l.seed, 1))

@@ -202,7 +202,7 @@ func TestFault_OfTheStore(t *testing.T) {
 	for _, of := range []faulty.Of{faulty.Transactions, faulty.Statements} {
 		for _, when := range []faulty.When{faulty.Before, faulty.After} {
 			n := len(counts.Calls(of))
-			for i, call := range picked(t, n, 8) {
+			for i, call := range picked(t, n, 5) {
 				f := faulty.Fault{Of: of, When: when, Call: call, Times: i % 2, Err: causes()[i%3]}
 				t.Run(fmt.Sprintf("%s/%s/%d/%d", of, when, call, f.Times), func(t *testing.T) {
 					t.Parallel()
@@ -217,7 +217,7 @@ func TestFault_OfTheStore(t *testing.T) {
 func TestFault_OfTheDriver(t *testing.T) {
 	_, counts := counted(t)
 	for _, when := range []faultydriver.When{faultydriver.Before, faultydriver.After} {
-		for i, call := range picked(t, len(counts.Calls()), 8) {
+		for i, call := range picked(t, len(counts.Calls()), 5) {
 			f := faultydriver.Fault{When: when, Call: call, Times: i % 2, Err: causes()[i%3]}
 			t.Run(fmt.Sprintf("%s/%d/%d", when, call, f.Times), func(t *testing.T) {
 				t.Parallel()
