@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"time"
+	"unicode/utf8"
 
 	"gatehouse/core"
 	"gatehouse/skills"
@@ -229,6 +230,14 @@ func (w *pageWriter) empty() {
 // say adds a clean line with something in front of its first row, and something
 // as wide in front of those that it goes on with.
 func (w *pageWriter) say(r role, lead, rest, text string) {
+	for len(text) > longestLine { // breaking a line costs the square of its longest word
+		end := longestLine
+		for !utf8.RuneStart(text[end]) {
+			end--
+		}
+		w.say(r, lead, rest, text[:end])
+		text, lead = text[end:], rest
+	}
 	room := w.width - columns(lead)
 	for i, part := range wrap(text, max(room, 8)) {
 		if i > 0 {
@@ -237,6 +246,9 @@ func (w *pageWriter) say(r role, lead, rest, text string) {
 		w.lines = append(w.lines, line{r, lead + part, true})
 	}
 }
+
+// longestLine is how many bytes are broken at once.
+const longestLine = 4096
 
 // fact adds a name and what it is.
 func (w *pageWriter) fact(r role, name, value string) {
