@@ -43,3 +43,8 @@ func (d *Driver) Advance(by time.Duration) { d.d.advance(by) }
 
 // RecordRow is the number of the row under the cursor of the record.
 func (d *Driver) RecordRow() int64 { return d.d.seq() }
+
+// DriveWith is Drive with a library.
+func DriveWith(t testing.TB, k Kernel, person core.PersonID, watch Watcher, library Library) *Driver {
+	return &Driver{newDriverOn(t, k, 120, 40, func(o *Options) { o.Authority.Person, o.Watch, o.Library = person, watch, library })}
+}
