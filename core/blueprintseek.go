@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -68,6 +69,8 @@ type soughtText struct {
 	place string
 	text  string          // in small letters
 	words map[string]bool // of the name of a binding; nil for other texts
+
+	inside bool // what signs in the text stand for, such as base64
 }
 
 func newBlueprintSeek(known map[string]bool, open map[Unit]bool) *blueprintSeek {
@@ -114,9 +117,14 @@ func (s *blueprintSeek) blueprint(b Blueprint) {
 	s.begin()
 }
 
-// in adds a text that is looked into.
+// in adds a text that is looked into, also in what percent signs, base64 and hexadecimal digits in it stand for.
 func (s *blueprintSeek) in(place, text string) {
 	s.fields = append(s.fields, soughtText{place: place, text: strings.ToLower(text)})
+	for _, form := range unwrapped([]string{text}).forms {
+		if form != lowered(text) {
+			s.fields = append(s.fields, soughtText{place: place, text: strings.ToLower(form), inside: true})
+		}
+	}
 }
 
 // inName adds the name of a binding, in which other signs stand as _.
@@ -159,7 +167,10 @@ func (s *blueprintSeek) fault() error {
 
 func (s *blueprintSeek) sight(f soughtText, at int, origin string) {
 	place := f.place
-	if strings.Contains(f.text, "\n") || f.place == "instructions" {
+	switch {
+	case f.inside:
+		place += ", encoded"
+	case f.place == "instructions":
 		place = fmt.Sprintf("%s, line %d", f.place, 1+strings.Count(f.text[:at], "\n"))
 	}
 	one := Sighting{place, origin}
@@ -325,136 +336,10 @@ func (s *blueprintSeek) tree(origin string, v any) {
 			s.tree(origin, one)
 		}
 	case map[string]any:
-		for name, one := range v {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			s.words(origin, name)
-			s.tree(origin, one)
+			s.tree(origin, v[name])
 		}
-	}
-}
-
-// names looks for what a session reached and whom it belongs to.
-func (s *blueprintSeek) names(v View, of Session) error {
-	bindings, err := v.Bindings(of.ID)
-	if err != nil {
-		return err
-	}
-	for _, b := range bindings {
-		s.name("a name in the URL of binding "+string(b.Name), b.URL)
-		c, err := v.Connection(b.Connection)
-		if err != nil {
-			return err
-		}
-		origin := "of connection " + string(c.ID)
-		s.name("the name "+origin, c.Name)
-		s.name("the service "+origin, c.Service)
-		s.name("a name in the root "+origin, c.Root)
-		for _, l := range c.Labels {
-			s.literal("a label "+origin, l)
-		}
-		for _, r := range append(slices.Clone(c.Readers), c.Owner) {
-			s.literal("a person "+origin, string(r))
-		}
-	}
-	set, err := v.Observations(of.ID)
-	if err != nil {
-		return err
-	}
-	for i, o := range set {
-		if s.open[o.Found.Unit] {
-			continue
-		}
-		origin := fmt.Sprintf("unit %d of what was read", i+1)
-		s.name("the service of "+origin, o.Found.Unit.Service)
-		s.name("the name of "+origin, o.Found.Unit.Name)
-		for _, l := range o.Found.Labels {
-			s.literal("a label of "+origin, l)
-		}
-	}
-	return nil
-}
-
-// content looks for what a session was answered, asked for, said and queued. What people typed is theirs to give away.
-func (s *blueprintSeek) content(v View, of Session) error {
-	answers, err := v.Answers(of.ID)
-	if err != nil {
-		return err
-	}
-	for _, a := range answers {
-		var body releasedBody
-		if err := json.Unmarshal(a.Body, &body); err != nil {
-			return fmt.Errorf("stored answer of call %s: %w", a.CallID, err)
-		}
-		origin := fmt.Sprintf("something of an answer in turn %d, step %d", a.Turn, a.Step)
-		s.json(origin, body.Value)
-		s.value(origin, body.Reason)
-	}
-	steps, err := v.Steps(of.ID)
-	if err != nil {
-		return err
-	}
-	for _, step := range steps {
-		at := fmt.Sprintf("in turn %d, step %d", step.Turn, step.Number)
-		s.words("something that the model said "+at, step.Response.Text)
-		for _, call := range step.Response.Calls {
-			s.json("an argument of a call "+at, []byte(call.Args))
-		}
-		for _, d := range step.Decisions {
-			s.words("a decision that was told "+at, d.Title)
-			s.json("a decision that was told "+at, []byte(d.Result))
-		}
-	}
-	turns, err := v.Turns(of.ID)
-	if err != nil {
-		return err
-	}
-	for _, t := range turns {
-		s.name(fmt.Sprintf("the source of the model of turn %d", t.Number), t.Source)
-	}
-	return s.queued(v, of)
-}
-
-// queued looks through everything that was ever queued or asked.
-func (s *blueprintSeek) queued(v View, of Session) error {
-	q := QueueQuery{Session: of.ID, AllState: true}
-	for {
-		page, err := v.Queue(q)
-		if err != nil {
-			return err
-		}
-		for _, row := range page.Rows {
-			q.After = &row.Place
-			if row.Question != nil {
-				s.words(fmt.Sprintf("something of question %d", row.Question.ID), row.Question.Text)
-				continue
-			}
-			a, err := v.Action(row.ID)
-			if err != nil {
-				return err
-			}
-			s.action(a)
-		}
-		if !page.More || len(page.Rows) == 0 {
-			return nil
-		}
-	}
-}
-
-func (s *blueprintSeek) action(a Action) {
-	origin := fmt.Sprintf("something of action %d", a.ID)
-	s.words("the title of action "+a.ID.String(), a.Draft.Title)
-	s.json(origin, a.Args)
-	s.json(origin, a.Draft.Payload)
-	s.json(origin, a.Draft.Value)
-	s.json(origin, a.Result)
-	for _, f := range slices.Concat(a.Draft.Fields, a.Draft.Submitted) {
-		s.json(origin, f.Before)
-		s.json(origin, f.After)
-	}
-	for _, target := range a.Draft.Targets {
-		s.name("a target of action "+a.ID.String(), target)
-	}
-	for _, made := range a.Created {
-		s.literal(origin, made.Real)
 	}
 }
 

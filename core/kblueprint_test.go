@@ -3,6 +3,8 @@ package core_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -153,6 +155,12 @@ func TestX11_ALiteralInTheInstructionsRefusesWithItsPlace(t *testing.T) {
 		}
 		b.Title, b.Instructions = "About "+literal, ""
 		r.wantSighting(b, "title")
+	}
+	for _, hidden := range []string{
+		base64.StdEncoding.EncodeToString([]byte("send " + canaryToken)), hex.EncodeToString([]byte(canaryToken)), "nordwind%2Ddeal",
+	} {
+		b.Title, b.Instructions = "", "List all.\nThen see to "+hidden+" first.\n"
+		r.wantSighting(b, "instructions, encoded")
 	}
 	for _, plain := range []string{"create the items that are new", "before closing", "Look for the body of each", "Anna", "northern lights"} {
 		b.Title, b.Instructions = plain, plain+"\n"

@@ -27,9 +27,9 @@ const (
 const blueprintVersion = 1
 
 // blueprintHead is what a blueprint begins with: a person who opens the file reads what it is.
-const blueprintHead = `# A Gatehouse blueprint: shapes of bindings, references to skills and instructions.
-# It is not signed and holds no data. Read it whole before you make a session of it
-# with gatehouse blueprint new.
+const blueprintHead = `# A Gatehouse blueprint: shapes of bindings, references to skills, instructions.
+# It is not signed and holds no data. Read all of it before you make a session of
+# it with gatehouse blueprint new.
 `
 
 // EncodeBlueprint writes a blueprint in its one form: the same bytes for the same blueprint.
