@@ -38,6 +38,8 @@ type Import struct {
 	same    map[string]string // read and found as it was, with the new stamp
 	pending []staged
 	weight  int
+	writing chan error // of the batch that is being written while the next one is read; nil for none
+	written []staged   // that batch
 }
 
 type knownDocument struct {
@@ -214,11 +216,35 @@ func (im *Import) Put(ctx context.Context, d skills.Document, stamp string) erro
 	return im.flush(ctx)
 }
 
+// flush has what waits written, while the caller goes on; what went wrong with the batch before is its error.
 func (im *Import) flush(ctx context.Context) error {
-	if len(im.pending) == 0 {
+	if err := im.wait(); err != nil || len(im.pending) == 0 {
+		return err
+	}
+	batch, ended := im.pending, make(chan error, 1)
+	im.pending, im.weight = nil, 0
+	im.written, im.writing = batch, ended
+	go func() { ended <- im.write(ctx, batch) }()
+	return nil
+}
+
+// wait lets the batch that is being written end.
+func (im *Import) wait() error {
+	if im.writing == nil {
 		return nil
 	}
-	err := im.db.Write(ctx, func(ct core.Tx) error {
+	err := <-im.writing
+	for _, s := range im.written {
+		if err == nil {
+			im.stored[s.doc.Ref.Path] = true
+		}
+	}
+	im.writing, im.written = nil, nil
+	return err
+}
+
+func (im *Import) write(ctx context.Context, batch []staged) error {
+	return im.db.Write(ctx, func(ct core.Tx) error {
 		t, err := SkillsIn(ct)
 		if err != nil {
 			return err
@@ -226,16 +252,13 @@ func (im *Import) flush(ctx context.Context) error {
 		if err := t.holds(im); err != nil {
 			return err
 		}
-		for _, s := range im.pending {
+		for _, s := range batch {
 			if err := t.t.store(im.entry, im.numbers[s.doc.Ref.Path], im.next(), s); err != nil {
 				return err
 			}
-			im.stored[s.doc.Ref.Path] = true
 		}
 		return nil
 	})
-	im.pending, im.weight = nil, 0
-	return err
 }
 
 // holds reports that the collection is still this import's: nobody removed it, and nobody took it for dead.
@@ -264,6 +287,9 @@ func (c ImportChanges) None() bool { return len(c.Added)+len(c.Changed)+len(c.Re
 func (im *Import) Changes(ctx context.Context) (ImportChanges, error) {
 	var c ImportChanges
 	if err := im.flush(ctx); err != nil {
+		return c, err
+	}
+	if err := im.wait(); err != nil {
 		return c, err
 	}
 	at := 0
@@ -354,6 +380,7 @@ func (im *Import) End(ctx context.Context) error {
 	if im.entry.token == "" {
 		return nil
 	}
+	_ = im.wait() // nothing is written after the clearing; what went wrong was told or is of no matter now
 	err := im.db.Write(ctx, func(ct core.Tx) error {
 		s, err := SkillsIn(ct)
 		if err != nil {

@@ -174,6 +174,9 @@ func TestImportIsSeenWhole(t *testing.T) {
 		files[fmt.Sprintf("%03d/SKILL.md", i)] = skillText("x", "about apples", "one")
 	}
 	putAll(t, im, files)
+	if err := im.wait(); err != nil {
+		t.Fatal(err)
+	}
 	if documents, _ := rows(t, db); documents != batchDocuments {
 		t.Errorf("%d rows are stored halfway, want %d", documents, batchDocuments)
 	}
