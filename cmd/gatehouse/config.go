@@ -50,6 +50,9 @@ type settings struct {
 	Egress struct {
 		Rules egressRules `mapstructure:"rules"`
 	} `mapstructure:"egress"`
+	Web struct {
+		Loopback []string `mapstructure:"loopback"`
+	} `mapstructure:"web"`
 	UI struct {
 		Theme    string `mapstructure:"theme"`
 		Bell     bool   `mapstructure:"bell"`
@@ -95,6 +98,7 @@ func configKeys() []key {
 		{name: "budget.session_cost", env: "GATEHOUSE_BUDGET_SESSION_COST", value: costLimit(noLimit), about: "what one session may cost, by the prices of models"},
 		{name: "budget.day_cost", env: "GATEHOUSE_BUDGET_DAY_COST", value: costLimit(noLimit), about: "what all sessions may cost in a day"},
 		{name: "egress.rules", env: "GATEHOUSE_EGRESS_RULES", value: egressRules{}, about: "what may leave, ask or never leave: name, when, decide of each; in the variable as JSON; see gatehouse help egress"},
+		{name: "web.loopback", env: "GATEHOUSE_WEB_LOOPBACK", value: []string{}, about: "HOST:PORT on this machine that the web gatekeeper may reach, by http too"},
 		{name: "ui.theme", env: "GATEHOUSE_UI_THEME", value: "default", choices: []string{"default", "none"}, about: "the colours of the screens"},
 		{name: "ui.bell", env: "GATEHOUSE_UI_BELL", value: true, about: "ring when something starts to need you"},
 		{name: "ui.notify", env: "GATEHOUSE_UI_NOTIFY", value: true, about: "note it on the desktop, where the terminal does that (OSC 9)"},

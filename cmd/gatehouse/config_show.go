@@ -86,6 +86,7 @@ func (c *configuration) values() map[string]any {
 		"budget.session_cost":   c.Budget.SessionCost,
 		"budget.day_cost":       c.Budget.DayCost,
 		"egress.rules":          egressRules(list(c.Egress.Rules)),
+		"web.loopback":          list(c.Web.Loopback),
 		"ui.theme":              c.UI.Theme,
 		"ui.bell":               c.UI.Bell,
 		"ui.notify":             c.UI.Notify,

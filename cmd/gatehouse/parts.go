@@ -16,6 +16,8 @@ import (
 	"gatehouse/core/predicate"
 	"gatehouse/core/text"
 	"gatehouse/gatekeepers/files"
+	"gatehouse/gatekeepers/kit"
+	"gatehouse/gatekeepers/web"
 	"gatehouse/store"
 )
 
@@ -132,6 +134,7 @@ func gatekeepers(c *configuration, p *parts, more additions) []core.Gatekeeper {
 		Host: host, User: p.person, Protected: protected(c, p.store.Path()), Git: git, Fault: more.fault,
 		Trusted: p.store.Shelf().Places,
 	}), p.library.driver}
+	drivers = append(drivers, web.New(kit.NewHTTP(kit.HTTPOptions{Loopback: c.Web.Loopback, Agent: "gatehouse"})))
 	if more.gatekeepers != nil {
 		drivers = append(drivers, more.gatekeepers()...)
 	}
