@@ -71,7 +71,7 @@ func TestR33_APurgeKnowsEveryTable(t *testing.T) {
 
 		observation unit_read log latch head waiting lease opened plan spending role_grant
 		connection person account operator_key store_identity share seen_file imported
-		skill_collection skill_document skill_bytes skill skill_use skill_library
+		skill_collection skill_document skill_bytes skill skill_use skill_library skill_retired
 		goose_db_version sqlite_sequence`) {
 		known[name] = true
 	}
