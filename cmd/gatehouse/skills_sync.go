@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -170,11 +172,24 @@ func compareAll(ctx context.Context, d *desk, c store.SkillCollection, work *imp
 				}
 			}
 			diff := fileDiff{Path: line(path), Change: part.change, Agents: []agentLine{}}
-			diff.compare(before, after, written[path])
+			diff.compare(before, after, writtenAt(written, path))
 			work.report.Changes = append(work.report.Changes, diff)
 		}
 	}
 	return nil
+}
+
+// writtenAt is what agents wrote into a file, and what they put where it lies as a whole.
+func writtenAt(written map[string][]agentText, file string) []agentText {
+	texts := slices.Clone(written[file])
+	for folder := path.Dir(file); folder != "."; folder = path.Dir(folder) {
+		for _, t := range written[folder] {
+			if t.whole {
+				texts = append(texts, t)
+			}
+		}
+	}
+	return texts
 }
 
 // compare counts lines that came and went, wherever they stand, and finds those of agents among what came.
@@ -195,7 +210,7 @@ func (f *fileDiff) compare(before, after skills.Document, written []agentText) {
 		}
 		f.Plus++
 		for _, w := range written {
-			if strings.TrimSpace(l) != "" && w.lines[l] {
+			if strings.TrimSpace(l) != "" && w.wrote(l) {
 				f.Agents = append(f.Agents, agentLine{i + 1, line(l), w.action, w.session})
 				break
 			}
@@ -246,7 +261,10 @@ type agentText struct {
 	action  core.ActionID
 	session core.SessionID
 	lines   map[string]bool
+	whole   bool // it put there whatever it found elsewhere, as a move does
 }
+
+func (t agentText) wrote(l string) bool { return t.whole || t.lines[l] }
 
 // linesOfAgents finds what actions of agents, once approved and applied, wrote into a folder, by the path in it.
 func linesOfAgents(ctx context.Context, d *desk, place string) (map[string][]agentText, error) {
@@ -294,7 +312,7 @@ func (d *desk) addAgentText(ctx context.Context, id core.ActionID, place string,
 	if err != nil {
 		return err
 	}
-	text := agentText{id, action.Session, map[string]bool{}}
+	text := agentText{id, action.Session, map[string]bool{}, action.Method == "move"}
 	for _, f := range action.Draft.Fields {
 		var before, after string
 		_ = json.Unmarshal(f.Before, &before) // what is no text stays empty
