@@ -116,7 +116,7 @@ func (a *app) commands() []*cobra.Command {
 	return slices.Concat(
 		grouped(groupWork, a.demoCommand(), a.runCommand(), a.sessionCommand(), a.blueprintCommand(), a.peopleCommand(), a.connectCommand(), a.disconnectCommand(), a.bindCommand(), a.unbindCommand(), a.bindingsCommand(), a.callCommand()),
 		grouped(groupDecide, a.queueCommand(), a.ruleCommand()),
-		grouped(groupLook, a.observationsCommand(), a.connectionsCommand(), a.gatekeeperCommand(), a.logCommand(), a.whyCommand(), a.recordCommand(), a.skillsCommand()),
+		grouped(groupLook, a.observationsCommand(), a.connectionsCommand(), a.gatekeeperCommand(), a.logCommand(), a.whyCommand(), a.egressCommand(), a.recordCommand(), a.skillsCommand()),
 		grouped(groupHouse, a.identityCommand(), a.configCommand(), a.doctorCommand(), a.backupCommand(), a.fsckCommand(),
 			a.versionCommand(), a.completionCommand(), a.manCommand()),
 	)
