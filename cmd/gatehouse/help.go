@@ -19,6 +19,7 @@ func topicTitles() [][2]string {
 		{"start", "The first quarter of an hour"},
 		{"deciding", "What stands in the queue, and what deciding does"},
 		{"agents", "Running agents: run, scripts, stopping and going on"},
+		{"sharing", "Sharing a session: on one store, by a file, or its shape alone"},
 		{"guarantees", "What Gatehouse promises, and what not; how to run agents apart"},
 		{"configuration", "The configuration file, its keys and their variables"},
 		{"scripts", "Exit codes, JSON, and deciding from scripts"},
