@@ -140,8 +140,9 @@ func TestX4_NothingIsKeptOfABrokenBody(t *testing.T) {
 	f, err := share.Open(bytes.NewReader(raw), int64(len(raw)))
 	bob.must(err)
 	m := mustManifest(t, f, bob.id)
-	pieces := script(5)
+	pieces := script(4<<20, 4<<20) // more than a transaction keeps in memory
 	pieces[0].Session.Name = "title-canary"
+	pieces[3].Step.Text = strings.Repeat("plan-canary ", 400_000)
 	bad := append(unchecked(t, pieces), unchecked(t, pieces[:1])...)
 	m.Pieces = len(pieces) + 1
 	h := f.Header
