@@ -75,6 +75,8 @@ type app struct {
 	help    *help
 	finder  *palette
 	preview *slashPreview
+	people  *people
+	policy  *policyView
 	views   []view
 	tabs    []tab // the screens that a digit shows
 
@@ -142,6 +144,8 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	a.picker, a.proposal, a.places = newPicker(a), newProposalView(a), newConnections(a)
 	a.first = newBeginning(a, o.FirstRun)
 	a.views = append(a.views, a.picker, a.proposal, a.places, a.first, a.record, a.shelves)
+	a.people, a.policy = newPeople(a), newPolicyView(a, o.Policy)
+	a.views = append(a.views, a.people, a.policy)
 	a.stack = []view{a.queue}
 	a.tabs = []tab{
 		{"1", "Queue", a.queue, "everything that waits, of all sessions"},

@@ -42,6 +42,7 @@ type fakeKernel struct {
 	observed []core.ObservedUnit // the oldest first
 	unitRead map[core.Unit][]core.UnitRead
 	places   fakePlaces
+	company  fakeCompany
 	back     fakeReverts
 }
 

@@ -51,6 +51,7 @@ type Kernel interface {
 	UnitReads(ctx context.Context, query core.UnitReadsQuery) (core.UnitReadsPage, error)
 
 	Binder
+	Members
 }
 
 // Watcher notices what other processes do to the store.
@@ -73,6 +74,7 @@ type Options struct {
 	FirstRun  FirstRun                  // nil: an empty home opens with its empty queue
 	Skills    Skills                    // nil: a slash begins no command
 	Library   Library                   // nil: the screen of skills says that there is none
+	Policy    Policy                    // nil: the policy over what leaves cannot be looked at
 	Theme     ThemeName
 	Keys      []KeyChange
 	Log       *slog.Logger

@@ -18,6 +18,11 @@ type recordChainMsg struct {
 // chainOf reads why something came about: the same as gatehouse why.
 func (v *record) chainOf() term.Cmd {
 	row, _ := v.current()
+	return v.chainFor(row)
+}
+
+// chainFor is chainOf for a row that another screen shows.
+func (v *record) chainFor(row recordRow) term.Cmd {
 	v.whyGen++
 	r, gen := v.reader(), v.whyGen
 	return func() term.Msg {
