@@ -46,9 +46,6 @@ func TestK18_PeopleOfHiddenSessions(t *testing.T) {
 	d.hides("billing-cleanup")
 }
 
-// toRole goes through the dialogs to the proposal of a role for bob.
-func (d *driver) toRole() { d.press("&", "+", "down", "enter", "enter") }
-
 func TestGrantSaysWhatItMeans(t *testing.T) {
 	d := together(t, 120, 40)
 	d.press("&", "+")

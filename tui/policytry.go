@@ -85,9 +85,7 @@ func (f tryForm) request(person core.PersonID) core.EgressRequest {
 		Sink: f.sink, Session: f.session, Host: f.host, Destination: f.host, Local: f.local, Bytes: len(f.sends),
 		Caller: core.Caller{Kind: core.CallerAgent, Person: person}, Latched: f.latched, Known: f.known,
 	}
-	for _, label := range strings.FieldsFunc(f.labels, func(c rune) bool { return c == ',' || c == ' ' }) {
-		r.Labels = append(r.Labels, label)
-	}
+	r.Labels = strings.FieldsFunc(f.labels, func(c rune) bool { return c == ',' || c == ' ' })
 	slices.Sort(r.Labels)
 	if f.value && f.session == "" {
 		r.Matches = []string{"a labelled value"}
