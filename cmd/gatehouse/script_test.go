@@ -46,6 +46,8 @@ func TestScripts(t *testing.T) {
 			"exits":  exits,
 			"field":  field,
 			"needs":  needs,
+			"home":   goHome,
+			"meet":   meet,
 			"setkey": setKey,
 			"race":   race,
 
