@@ -168,6 +168,18 @@ func TestX11_ALiteralInTheInstructionsRefusesWithItsPlace(t *testing.T) {
 	}
 }
 
+func TestX11_ABindingAloneTellsItsPlace(t *testing.T) {
+	r := newRig(t)
+	r.bind("DEAL", "memory://nordwind-deal/payroll-2026")
+	r.wantSighting(core.Blueprint{Title: "payroll-2026"}, "title")
+	r.wantSighting(core.Blueprint{Title: "nordwind-deal"}, "title")
+	for _, person := range []core.PersonID{"bob", ""} {
+		if _, _, err := r.kernel.Outline(context.Background(), string(r.session.ID), person); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("%q: got %v, want no such session", person, err)
+		}
+	}
+}
+
 func TestX11_WhatWasShownIsWhatIsWritten(t *testing.T) {
 	r := newRig(t)
 	b := r.outline()

@@ -99,7 +99,7 @@ func TestX15_EscapesInABlueprintAreInert(t *testing.T) {
 
 func TestX14_ABlueprintIsBounded(t *testing.T) {
 	const head = "gatehouse-blueprint: 1\n"
-	wantRefused(t, head+"instructions: |\n  "+strings.Repeat("a", share.BlueprintLimit)+"\n", "at most")
+	wantRefused(t, head+"# "+strings.Repeat("a", share.BlueprintLimit)+"\n", "at most")
 	wantRefused(t, head+"instructions: |\n  "+strings.Repeat("a", share.InstructionsLimit+1)+"\n", "at most")
 	wantRefused(t, head+"title: "+strings.Repeat("a", 201)+"\n", "at most")
 	wantRefused(t, head+"bindings:\n"+strings.Repeat("  - {name: A, gatekeeper: files, form: \"file:///\"}\n", 65), "bindings")
