@@ -261,6 +261,8 @@ func (a *app) take(msg term.Msg) term.Cmd {
 	case noticeMsg:
 		a.dirty = false
 		return a.notices.flush()
+	case leftMsg:
+		return a.left(msg)
 	case draftsMsg:
 		a.takeDrafts(msg)
 		return nil

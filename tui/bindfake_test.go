@@ -148,3 +148,14 @@ func connected() (*fakeKernel, *fakeFolders) {
 	k.places.bindings = k.places.uses[0].Bindings
 	return k, &fakeFolders{all: []string{"/srv/handbook/", "/srv/odd\x1b[2Jname/", "/srv/plans/", "/srv/site/"}}
 }
+
+// Permit lets go what the fake does not refuse, and keeps what was asked.
+func (k *fakeKernel) Permit(_ context.Context, r core.EgressRequest, _ ...string) (func(error) error, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.permits = append(k.permits, r)
+	if k.refused[r.Sink] {
+		return nil, &core.EgressError{Sink: r.Sink, Destination: r.Destination, Verdict: core.EgressVerdict{Decision: core.EgressDeny, Rule: "no " + string(r.Sink)}}
+	}
+	return func(error) error { return nil }, nil
+}

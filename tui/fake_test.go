@@ -34,6 +34,8 @@ type fakeKernel struct {
 	refuse   error // of Confirm
 	broken   error // of every read
 	rules    fakeRules
+	permits  []core.EgressRequest
+	refused  map[core.EgressSink]bool
 	confirms int
 	queries  int
 	read     int // rows handed out

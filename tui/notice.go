@@ -218,7 +218,7 @@ func (n *notices) flush() term.Cmd {
 		bell = term.Do(term.Bell{})
 	}
 	if n.on.Note {
-		note = term.Do(term.Note{Text: line})
+		note = n.a.leave(outgoing{sink: core.SinkNote, text: line, then: term.Note{Text: line}})
 	}
 	return term.All(bell, note)
 }

@@ -71,11 +71,9 @@ func (o *observed) copyID() term.Cmd {
 func copyUnit(a *app, unit core.Unit) term.Cmd {
 	id, hidden := cleanLine(unit.String(), titleLimit)
 	if hidden {
-		a.say(roleWarn, id+" was sent to the clipboard, without the characters that are not shown")
-	} else {
-		a.say(roleMuted, id+" was sent to the clipboard")
+		return a.copyAs(roleWarn, "", id, id+" was sent to the clipboard, without the characters that are not shown")
 	}
-	return term.Do(term.Copy{Text: id})
+	return a.copy("", id, id+" was sent to the clipboard")
 }
 
 func (o *observed) startFilter() term.Cmd {

@@ -30,6 +30,7 @@ type Kernel interface {
 	AddRule(ctx context.Context, r core.RuleRequest, shown []core.ActionID, by core.Authority, progress func(core.Progress)) (core.Rule, []core.Result, error)
 	Rules(ctx context.Context, session string) ([]core.RuleStanding, error)
 	RemoveRule(ctx context.Context, id core.RuleID, by core.Authority) (core.Rule, error)
+	Permit(ctx context.Context, r core.EgressRequest, sends ...string) (done func(error) error, err error)
 	LastPlans(ctx context.Context, limit int) ([]core.PlanRecord, error)
 	DismissPlan(ctx context.Context, id core.PlanID, by core.PersonID) error
 	Recover(ctx context.Context) ([]core.ActionID, error)

@@ -132,8 +132,7 @@ func (q *queue) bringIn() term.Cmd {
 
 func (q *queue) copyID() term.Cmd {
 	r, _ := q.current()
-	q.a.say(roleMuted, r.ID.String()+" was sent to the clipboard")
-	return term.Do(term.Copy{Text: r.ID.String()})
+	return q.a.copy(r.Session, r.ID.String(), r.ID.String()+" was sent to the clipboard")
 }
 
 func (q *queue) copyAll() term.Cmd {
@@ -146,8 +145,7 @@ func (q *queue) copyAll() term.Cmd {
 	for _, l := range doc.lines {
 		b.WriteString(l.text + "\n")
 	}
-	q.a.say(roleMuted, plural(len(doc.lines)+1, "line was", "lines were")+" sent to the clipboard")
-	return term.Do(term.Copy{Text: b.String()})
+	return q.a.copy(doc.state.Session, b.String(), plural(len(doc.lines)+1, "line was", "lines were")+" sent to the clipboard")
 }
 
 // filterMsg applies what was typed a moment ago, if it still stands.

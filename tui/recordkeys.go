@@ -194,8 +194,8 @@ func (v *record) only(text string) term.Cmd {
 
 func (v *record) copyHash() term.Cmd {
 	r, _ := v.current()
-	v.a.say(roleMuted, "row "+strconv.FormatInt(r.seq, 10)+" and its hash were sent to the clipboard")
-	return term.Do(term.Copy{Text: strconv.FormatInt(r.seq, 10) + " " + r.raw.Hash.String()})
+	seq := strconv.FormatInt(r.seq, 10)
+	return v.a.copy(r.raw.Entry.Session, seq+" "+r.raw.Hash.String(), "row "+seq+" and its hash were sent to the clipboard")
 }
 
 func (v *record) copyRow() term.Cmd {
@@ -203,6 +203,5 @@ func (v *record) copyRow() term.Cmd {
 	for _, l := range v.pane.doc.lines {
 		b.WriteString(l.text + "\n")
 	}
-	v.a.say(roleMuted, plural(len(v.pane.doc.lines), "line was", "lines were")+" sent to the clipboard")
-	return term.Do(term.Copy{Text: b.String()})
+	return v.a.copy("", b.String(), plural(len(v.pane.doc.lines), "line was", "lines were")+" sent to the clipboard")
 }

@@ -108,11 +108,9 @@ func (v *skillsView) copyID() term.Cmd {
 	}
 	clean, hidden := cleanLine(id, titleLimit)
 	if hidden {
-		v.a.say(roleWarn, clean+" was sent to the clipboard, without the characters that are not shown")
-	} else {
-		v.a.say(roleMuted, clean+" was sent to the clipboard")
+		return v.a.copyAs(roleWarn, "", clean, clean+" was sent to the clipboard, without the characters that are not shown")
 	}
-	return term.Do(term.Copy{Text: clean})
+	return v.a.copy("", clean, clean+" was sent to the clipboard")
 }
 
 func (v *skillsView) nothing() string {
