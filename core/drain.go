@@ -31,6 +31,15 @@ func (k *Kernel) ruleOff(v interface {
 	if s.Latched {
 		return "the session is latched", nil
 	}
+	binding, err := v.Binding(r.Session, r.Binding)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return fmt.Sprintf("%s is not bound any more", r.Binding), nil
+	case err != nil:
+		return "", err
+	case binding.CreatedAt.After(r.CreatedAt):
+		return fmt.Sprintf("%s was bound to something else since", r.Binding), nil
+	}
 	err = mayDecide(v, s, r.Author)
 	var role *RoleError
 	if errors.As(err, &role) || errors.Is(err, ErrNotFound) {

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Fork says what a new session is to take over of an old one.
@@ -36,7 +37,7 @@ func (k *Kernel) ForkSession(ctx context.Context, f Fork, by Authority) (Session
 		if err := tx.CopySession(old.ID, forked.ID, f.At); err != nil {
 			return err
 		}
-		if forked.Latched, err = k.latchFork(tx, old, forked.ID); err != nil {
+		if forked.Latched, err = k.latchFork(tx, old, forked.ID, f.At); err != nil {
 			return err
 		}
 		return tx.Append(Entry{
@@ -68,6 +69,9 @@ func forkable(tx Tx, f Fork, by PersonID) (Session, error) {
 		}
 		last = max(last, t.Number)
 	}
+	if last == 0 && f.At != 0 {
+		return old, Invalid("turn %d: session %s has no turns; 0 takes its bindings alone", f.At, old.ID)
+	}
 	if f.At < 0 || f.At > last {
 		return old, Invalid("turn %d: session %s has turns 1 to %d; 0 takes its bindings alone", f.At, old.ID, last)
 	}
@@ -75,17 +79,33 @@ func forkable(tx Tx, f Fork, by PersonID) (Session, error) {
 }
 
 // latchFork latches a fork that took over what its original was latched for.
-func (k *Kernel) latchFork(tx Tx, old Session, forked SessionID) (bool, error) {
+func (k *Kernel) latchFork(tx Tx, old Session, forked SessionID, at int) (bool, error) {
 	set, err := tx.Observations(forked)
 	if err != nil {
 		return false, err
 	}
 	for _, o := range set {
-		if !o.Found.OwnerOnly {
-			continue
+		took := o.Found.OwnerOnly
+		if !took && old.Latched {
+			// The set keeps what was said of a unit when it was first seen: the latch knows what became of it.
+			if took, err = latchedBy(tx, old, o.Found.Unit, at); err != nil {
+				return false, err
+			}
 		}
-		latch := Latch{Session: forked, At: k.clock.Now(), Turn: o.Turn, Unit: o.Found.Unit, Read: fmt.Sprintf("a read of session %s", old.ID)}
-		return tx.SetLatch(latch)
+		if took {
+			latch := Latch{Session: forked, At: k.clock.Now(), Turn: o.Turn, Unit: o.Found.Unit, Read: fmt.Sprintf("a read of session %s", old.ID)}
+			return tx.SetLatch(latch)
+		}
 	}
 	return false, nil
+}
+
+// latchedBy reports that a session was latched for a unit by the end of a turn.
+func latchedBy(tx Tx, s Session, unit Unit, at int) (bool, error) {
+	latch, err := tx.Latch(s.ID)
+	if err != nil || latch.Unit != unit || latch.Turn > 0 {
+		return err == nil && latch.Unit == unit && latch.Turn <= at, err
+	}
+	turns, err := tx.Turns(s.ID)
+	return slices.ContainsFunc(turns, func(t Turn) bool { return t.Number == at && !latch.At.After(t.UpdatedAt) }), err
 }

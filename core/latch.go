@@ -75,8 +75,10 @@ type latchCheck struct{ store Store }
 func (latchCheck) Name() string { return "latch" }
 
 func (c latchCheck) CheckIntent(ctx context.Context, p Passage) error {
-	// A latch that was set since the call began is found in the transaction that queues or claims, and by the policy.
-	if !p.Session.Latched || (p.Purpose != PurposePrepare && p.Purpose != PurposeApply && p.Sink != SinkFetch) {
+	// A latch that was set since the call began is found in the transaction that queues or claims. Nothing comes behind a
+	// fetch, so it is looked for.
+	writes := p.Purpose == PurposePrepare || p.Purpose == PurposeApply
+	if p.Sink != SinkFetch && (!p.Session.Latched || !writes) {
 		return nil
 	}
 	return c.store.Read(ctx, func(v View) error {

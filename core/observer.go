@@ -263,13 +263,23 @@ func unjoined(v sessionView, c *callInProgress) error {
 	return err
 }
 
-// meetAgain looks at the session afresh, so that the call is checked over the people there are now.
+// meetAgain looks at the session afresh, so that the call is checked over the people there are now. Its caller may be one
+// of those who left.
 func (k *Kernel) meetAgain(ctx context.Context, c *callInProgress) error {
 	if c.met++; c.met > joinRetries {
 		return errTooManyJoined()
 	}
 	return k.store.Read(ctx, func(v View) (err error) {
-		c.session, err = v.Session(string(c.session.ID))
+		if c.session, err = v.Session(string(c.session.ID)); err != nil || c.caller.Person == "" || c.reverts != nil {
+			return err // who may revert is held against the right to decide, by the transaction
+		}
+		own, err := rights(v, c.session, c.caller.Person)
+		if err == nil && !own.Role.Includes(RoleBuild) {
+			err = &RefusedError{
+				Check: "people", Half: HalfExact, Person: c.caller.Person, Why: fmt.Sprintf("%s lost the role for it meanwhile", c.caller.Person),
+				Public: "refused: the role that this takes was taken away meanwhile",
+			}
+		}
 		return err
 	})
 }

@@ -117,8 +117,8 @@ type sessionTx interface {
 	RestoreSession(id SessionID, name string, at time.Time) error
 	// PurgeSession removes the content of a hidden session and leaves its rows.
 	PurgeSession(id SessionID, at time.Time) error
-	// CopySession copies what a session was after a turn into a new one: its live bindings, its set, its turns with all
-	// that was said in them, and the real ids that its provisional ones were bound to. Nothing that waits is copied.
+	// CopySession copies what a session was after a turn into a new one: its live bindings over connections of its
+	// owner, its set, its turns with all that was said in them, and the real ids that its provisional ones were bound to. Nothing that waits is copied.
 	CopySession(from, to SessionID, turn int) error
 	// InsertConnection gives the connection its id.
 	InsertConnection(*Connection) error

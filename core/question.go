@@ -113,6 +113,13 @@ func newQuestion(question string, choices []string) (Question, error) {
 }
 
 func (k *Kernel) storeQuestion(tx Tx, q *Question) (releasedBody, error) {
+	s, err := tx.Session(string(q.Session))
+	if err == nil {
+		err = unremoved(s) // its content may be gone already
+	}
+	if err != nil {
+		return releasedBody{}, err
+	}
 	q.AskedAt = k.clock.Now()
 	if err := tx.InsertQuestion(q); err != nil {
 		return releasedBody{}, err

@@ -170,6 +170,9 @@ func (k *Kernel) checkRule(ctx context.Context, r RuleRequest, by PersonID) (Rul
 		if err != nil {
 			return missingBinding(s, string(r.Binding), err)
 		}
+		if rule.CreatedAt.Before(binding.CreatedAt) {
+			rule.CreatedAt = binding.CreatedAt // a clock that was put back makes nothing older than what it is over
+		}
 		kind, known := k.kinds[binding.Kind][r.Kind]
 		if !known {
 			return notFound("action kind", r.Kind, fmt.Sprintf("see gatehouse gatekeeper show %s", binding.Kind))

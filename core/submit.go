@@ -156,15 +156,21 @@ func (k *Kernel) storeAction(ctx context.Context, c *callInProgress, p *prepared
 	return out, err
 }
 
-// stillAsSeen refuses what may not be stored: too many open actions, a digest that this turn had rejected, or targets
-// that changed since the driver prepared.
+// stillAsSeen refuses what may not be stored: too many open actions, a digest that this turn had rejected, anything in
+// a session that was removed or latched or got other people meanwhile, or over targets that changed since the driver prepared.
 func (k *Kernel) stillAsSeen(tx Tx, c *callInProgress, p *prepared) error {
 	session, err := tx.Session(string(c.session.ID))
 	if err != nil {
 		return err
 	}
+	if err := unremoved(session); err != nil {
+		return err
+	}
 	if err := latchRefusal(tx, session, "write"); err != nil {
 		return err
+	}
+	if session.PeopleVersion != c.session.PeopleVersion {
+		return errJoined
 	}
 	open, err := tx.CountOpen(c.session.ID, c.binding.Name)
 	if err != nil {

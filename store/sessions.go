@@ -222,7 +222,9 @@ func (t *tx) InsertBinding(b core.Binding) error {
 	n, err := t.l.exec(`INSERT INTO binding (`+bindingColumns+`) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (session, name) DO UPDATE SET url = excluded.url, kind = excluded.kind,
 			connection = excluded.connection, removed_at = 0,
-			created_at = iif(url = excluded.url AND connection = excluded.connection, created_at, excluded.created_at)
+			created_at = iif(url = excluded.url AND connection = excluded.connection, created_at, max(excluded.created_at,
+				(SELECT 1 + coalesce(max(created_at), 0) FROM item WHERE session = excluded.session AND binding = excluded.name),
+				(SELECT 1 + coalesce(max(created_at), 0) FROM rule WHERE session = excluded.session AND binding = excluded.name)))
 		WHERE removed_at <> 0`,
 		b.Session, b.Name, b.URL, b.Kind, b.Connection, nanos(b.CreatedAt))
 	switch {

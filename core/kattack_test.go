@@ -1,0 +1,172 @@
+package core_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"gatehouse/core"
+	"gatehouse/gatekeepers/memory"
+)
+
+// These tests change people, latch, bindings and clocks at the moments at which that hurts most.
+
+// turn runs one turn of an agent that makes some calls, each "NAME.method" with its arguments.
+func (r *rig) turn(calls ...core.ToolCall) []core.Released {
+	r.t.Helper()
+	ctx, session := context.Background(), string(r.session.ID)
+	lease, err := r.kernel.StartTurn(ctx, core.StartTurn{Session: session, Task: "look", By: "alice", Model: "m"})
+	r.must(err)
+	next, err := r.kernel.NextStep(ctx, lease)
+	r.must(err)
+	step, err := r.kernel.StoreResponse(ctx, lease, next.Request, core.Response{Calls: calls})
+	r.must(err)
+	var out []core.Released
+	for _, call := range step.Response.Calls {
+		released, err := r.kernel.RunCall(ctx, lease, step.Number, call)
+		r.must(err)
+		out = append(out, released)
+	}
+	_, err = r.kernel.NextStep(ctx, lease)
+	r.must(err)
+	_, err = r.kernel.EndTurn(ctx, lease, core.TurnEndDone, "")
+	r.must(err)
+	return out
+}
+
+func (r *rig) fork(at int, name string) core.Session {
+	r.t.Helper()
+	forked, err := r.kernel.ForkSession(context.Background(), core.Fork{Session: string(r.session.ID), At: at, Name: name}, r.by)
+	r.must(err)
+	return forked
+}
+
+// TestR7_AForkTakesOverTheLatchOfWhatBecameOwnerOnly reads a unit before and after it is made owner-only: the set says of
+// it what was said first.
+func TestR7_AForkTakesOverTheLatchOfWhatBecameOwnerOnly(t *testing.T) {
+	r := newLatchRig(t)
+	r.bind("LATER", "memory://mail/later")
+	r.put("memory://mail/later", "later/1")
+	r.turn(core.ToolCall{ID: "c1", Name: "LATER.list", Args: `{}`})
+	r.driver.SetOwnerOnly(memory.Unit("mail", "later"))
+	r.turn(core.ToolCall{ID: "c1", Name: "LATER.list", Args: `{}`})
+	if _, set := r.latched(); !set {
+		t.Fatal("not latched")
+	}
+	for at, want := range []bool{false, false, true} {
+		forked := r.fork(at, "fork"+string(rune('0'+at)))
+		_, set, err := r.kernel.Latch(context.Background(), string(forked.ID))
+		if err != nil || set != want {
+			t.Errorf("fork at %d: got latched %v, %v, want %v", at, set, err, want)
+		}
+	}
+}
+
+// TestR4_AForkHoldsWhatItsTurnsReadUnderAClockThatWentBack reads a unit by hand, sets the clock back, and has a turn read
+// it too.
+func TestR4_AForkHoldsWhatItsTurnsReadUnderAClockThatWentBack(t *testing.T) {
+	r := newLatchRig(t)
+	r.put(notesURL, "items/1")
+	r.wantStatus(r.call("NOTES", "list", `{}`), core.StatusOK)
+	r.later(-48 * time.Hour)
+	r.turn(core.ToolCall{ID: "c1", Name: "NOTES.list", Args: `{}`})
+	forked := r.fork(1, "fork")
+	set, err := r.kernel.Observations(context.Background(), string(forked.ID))
+	r.must(err)
+	if len(set) != 1 || set[0].Found.Unit != notesUnit() {
+		t.Errorf("got set %v, want what the transcript was made of", set)
+	}
+}
+
+// TestR12_AForkTakesOverNoConnectionOfOthers forks a session to which Bob brought a connection of his own.
+func TestR12_AForkTakesOverNoConnectionOfOthers(t *testing.T) {
+	ctx := context.Background()
+	r := newACLRig(t, "bob")
+	r.must(r.grant("bob", core.RoleBuild))
+	_, err := r.kernel.Bind(ctx, core.BindRequest{Session: "work", Name: "HIS", URL: "memory://his/items", Person: "bob"})
+	r.must(err)
+	forked := r.fork(0, "fork")
+	bindings, err := r.kernel.Bindings(ctx, string(forked.ID))
+	r.must(err)
+	if len(bindings) != 1 || bindings[0].Name != "NOTES" {
+		t.Errorf("got bindings %v, want alice's alone", bindings)
+	}
+}
+
+// TestR12_WhoIsTakenOutDuringACallGetsNothing revokes Bob's role between the check of his call and its release.
+func TestR12_WhoIsTakenOutDuringACallGetsNothing(t *testing.T) {
+	ctx := context.Background()
+	r := newACLRig(t, "bob")
+	r.driver.SetAccess("bob", notesUnit(), core.AccessPassed)
+	r.must(r.grant("bob", core.RoleBuild))
+	type answer struct {
+		out core.Released
+		err error
+	}
+	for method, args := range map[string]string{"list": `{}`, "append": `{"id":"1","text":"x"}`} {
+		entered, release := r.service(notesURL).Block(memory.PointFetched)
+		got := make(chan answer, 1)
+		go func() {
+			out, err := r.kernel.Call(ctx, core.CallRequest{
+				Session: "work", Binding: "NOTES", Method: method, Args: json.RawMessage(args), Caller: core.Caller{Kind: core.CallerPerson, Person: "bob"},
+			})
+			got <- answer{out, err}
+		}()
+		<-entered
+		r.must(r.kernel.RevokeRole(ctx, "work", "bob", r.by))
+		release()
+		if a := <-got; a.err == nil && (a.out.Status() == core.StatusOK || a.out.Action() != 0) {
+			t.Errorf("%s: bob was told %s and queued %d after he was taken out", method, a.out.Value(), a.out.Action())
+		}
+		r.must(r.grant("bob", core.RoleBuild))
+	}
+}
+
+// TestR33_NothingIsQueuedInASessionThatWasPurgedMeanwhile purges a session between the preparation of a write, or the
+// fetch of a read, and its transaction.
+func TestR33_NothingIsQueuedInASessionThatWasPurgedMeanwhile(t *testing.T) {
+	ctx := context.Background()
+	r := newRig(t)
+	r.put(notesURL, "items/1")
+	k := r.newKernel(func(o *core.Options) {
+		o.Fault = faultFunc(func(p core.FaultPoint) error {
+			if p == core.FaultSubmitPrepared {
+				_, err := r.kernel.PurgeSession(ctx, "work", r.by)
+				r.must(err)
+			}
+			return nil
+		})
+	})
+	out, err := k.Call(ctx, core.CallRequest{
+		Session: "work", Binding: "NOTES", Method: "create", Args: []byte(`{"title":"kanarienvogel"}`),
+		Caller: core.Caller{Kind: core.CallerPerson, Person: "alice"},
+	})
+	if err == nil && out.Action() != 0 {
+		t.Errorf("action %d was queued", out.Action())
+	}
+	if r.inFile(canary) {
+		t.Error("the store holds content of a session that was purged")
+	}
+}
+
+func TestR23_ARuleHoldsForWhatItWasMadeOver(t *testing.T) {
+	ctx := context.Background()
+	for _, back := range []time.Duration{0, -time.Hour} {
+		r := newRuleRig(t)
+		r.rule(createRule())
+		id, _ := r.create("one")
+		r.wantState(id, core.StateApplied)
+		r.must(r.kernel.Unbind(ctx, "work", "NOTES", "alice"))
+		r.later(back)
+		r.bind("NOTES", "memory://production/items")
+		id, _ = r.create("two")
+		r.wantState(id, core.StatePending)
+		rules, err := r.kernel.Rules(ctx, "work")
+		r.must(err)
+		if len(rules) > 0 && !strings.Contains(rules[0].Off, "bound") {
+			t.Errorf("got rules %+v, want none that counts", rules)
+		}
+	}
+}
