@@ -48,12 +48,33 @@ func (k *Kernel) ruleOff(v interface {
 	return "", err
 }
 
-// uncovered says why a rule does not approve an action; empty where it does.
-func (k *Kernel) uncovered(ctx context.Context, v View, r Rule, a Action) (string, error) {
-	off, err := k.ruleOff(v, r)
-	if err != nil || off != "" {
-		return off, err
+// coverage holds rules against actions in one walk over a queue, and compiles each condition once.
+type coverage struct {
+	k        *Kernel
+	compiled map[RuleID]compiledCondition
+}
+
+type compiledCondition struct {
+	predicate Predicate
+	err       error
+}
+
+func (k *Kernel) coverage() coverage {
+	return coverage{k: k, compiled: make(map[RuleID]compiledCondition)}
+}
+
+func (c coverage) condition(r Rule, gatekeeper string) (Predicate, error) {
+	got, found := c.compiled[r.ID]
+	if !found {
+		got.predicate, got.err = c.k.condition(c.k.kinds[gatekeeper][r.Kind], r.Condition)
+		c.compiled[r.ID] = got
 	}
+	return got.predicate, got.err
+}
+
+// uncovered says why a rule does not approve an action; empty where it does. What is cheap to tell comes first: it may
+// run while others wait to write.
+func (c coverage) uncovered(ctx context.Context, v View, r Rule, a Action) (string, error) {
 	switch {
 	case a.Binding != r.Binding || a.Session != r.Session:
 		return "another binding", nil
@@ -66,10 +87,11 @@ func (k *Kernel) uncovered(ctx context.Context, v View, r Rule, a Action) (strin
 	case a.Risk() == RiskHigh:
 		return "its risk is high", nil
 	}
-	if r.Condition == "" {
-		return "", nil
+	off, err := c.k.ruleOff(v, r)
+	if err != nil || off != "" || r.Condition == "" {
+		return off, err
 	}
-	condition, err := k.condition(k.kinds[a.Gatekeeper][r.Kind], r.Condition)
+	condition, err := c.condition(r, a.Gatekeeper)
 	if err != nil {
 		return "its condition is no more: " + cleanReason(err.Error()), nil
 	}
@@ -89,11 +111,11 @@ func (k *Kernel) uncovered(ctx context.Context, v View, r Rule, a Action) (strin
 	return "", nil
 }
 
-// covering finds the oldest rule that approves an action; false where none does. Used counts approvals that are planned
-// and not stored yet.
-func (k *Kernel) covering(ctx context.Context, v View, rules []Rule, a Action) (int, bool, error) {
+// covering finds the oldest rule that approves an action; false where none does. Used may count approvals that are only
+// foreseen.
+func (c coverage) covering(ctx context.Context, v View, rules []Rule, a Action) (int, bool, error) {
 	for i, r := range rules {
-		why, err := k.uncovered(ctx, v, r, a)
+		why, err := c.uncovered(ctx, v, r, a)
 		if err != nil || why == "" {
 			return i, err == nil, err
 		}
@@ -120,6 +142,7 @@ func (k *Kernel) wouldRun(ctx context.Context, v View, added Rule) ([]Summary, e
 		return nil, err
 	}
 	var runs []Summary
+	walk := k.coverage()
 	stopped := make(map[queueKey]bool)
 	for _, waiting := range open {
 		key := queueKey{waiting.Connection, waiting.Resource}
@@ -130,7 +153,7 @@ func (k *Kernel) wouldRun(ctx context.Context, v View, added Rule) ([]Summary, e
 		if err != nil {
 			return nil, err
 		}
-		i, covered, err := k.covering(ctx, v, rules, a)
+		i, covered, err := walk.covering(ctx, v, rules, a)
 		if err != nil {
 			return nil, err
 		}
@@ -216,7 +239,7 @@ func (k *Kernel) frontOf(ctx context.Context, session SessionID, key queueKey) (
 				return err
 			}
 			var i int
-			if i, found, err = k.covering(ctx, v, rules, front); found {
+			if i, found, err = k.coverage().covering(ctx, v, rules, front); found {
 				by = rules[i]
 			}
 			return err
@@ -263,7 +286,7 @@ func (k *Kernel) useRule(ctx context.Context, tx Tx, id RuleID, a Action) error 
 	if err != nil {
 		return err
 	}
-	why, err := k.uncovered(ctx, tx, rule, full)
+	why, err := k.coverage().uncovered(ctx, tx, rule, full)
 	if err != nil {
 		return err
 	}

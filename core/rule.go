@@ -109,7 +109,7 @@ func (k *Kernel) AddRule(ctx context.Context, r RuleRequest, shown []ActionID, b
 		if err := maySettle(tx, rule.Session, by.Person); err != nil {
 			return err
 		}
-		now, err := k.wouldRun(ctx, tx, rule)
+		now, err := k.wouldRunSoon(ctx, tx, rule)
 		if err != nil {
 			return err
 		}
@@ -129,6 +129,19 @@ func (k *Kernel) AddRule(ctx context.Context, r RuleRequest, shown []ActionID, b
 	}
 	results, err := k.drainSession(ctx, rule.Session, progress)
 	return rule, results, err
+}
+
+// conditionsFor is how long the conditions of a session's rules may take over what waits while others wait to write.
+const conditionsFor = 2 * time.Second
+
+func (k *Kernel) wouldRunSoon(ctx context.Context, tx Tx, added Rule) ([]Summary, error) {
+	soon, cancel := context.WithTimeout(ctx, conditionsFor)
+	defer cancel()
+	runs, err := k.wouldRun(soon, tx, added)
+	if soon.Err() != nil && ctx.Err() == nil {
+		return nil, Invalid("rule: the conditions take longer than %s over what waits in session %s; make them simpler", conditionsFor, added.Session)
+	}
+	return runs, err
 }
 
 func idsOf(list []Summary) []ActionID {
@@ -213,7 +226,12 @@ func (k *Kernel) RemoveRule(ctx context.Context, id RuleID, by Authority) (Rule,
 		if rule, err = findRule(tx, id); err != nil {
 			return err
 		}
-		if err := maySettle(tx, rule.Session, by.Person); err != nil {
+		err := maySettle(tx, rule.Session, by.Person)
+		var removed *RemovedError
+		if errors.Is(err, ErrNotFound) && !errors.As(err, &removed) {
+			return noRule(id) // whoever has no role there is told of nothing (K18)
+		}
+		if err != nil {
 			return err
 		}
 		if err := tx.RemoveRule(id, now); err != nil {
@@ -231,10 +249,12 @@ func findRule(v ruleView, id RuleID) (Rule, error) {
 		err = ErrNotFound
 	}
 	if errors.Is(err, ErrNotFound) {
-		return Rule{}, notFound("rule", string(id), "see gatehouse rule list")
+		return Rule{}, noRule(id)
 	}
 	return rule, err
 }
+
+func noRule(id RuleID) error { return notFound("rule", string(id), "see gatehouse rule list") }
 
 // RuleStanding is a rule with whether it counts now.
 type RuleStanding struct {
@@ -283,6 +303,7 @@ func (k *Kernel) TestRule(ctx context.Context, id RuleID) ([]RuleTrial, error) {
 		if err != nil {
 			return err
 		}
+		walk := k.coverage()
 		for _, waiting := range open {
 			if waiting.Binding != rule.Binding {
 				continue
@@ -291,7 +312,7 @@ func (k *Kernel) TestRule(ctx context.Context, id RuleID) ([]RuleTrial, error) {
 			if err != nil {
 				return err
 			}
-			why, err := k.uncovered(ctx, v, rule, a)
+			why, err := walk.uncovered(ctx, v, rule, a)
 			if err != nil {
 				return err
 			}

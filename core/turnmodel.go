@@ -96,24 +96,7 @@ func (k *Kernel) AskModel(ctx context.Context, lease Lease, m Model, r Request, 
 	if err != nil {
 		return Response{}, err
 	}
-	leaving, err := k.permitModel(ctx, lease, m, r)
-	if err != nil {
-		return Response{}, err
-	}
-	spending := Spending{Session: r.Session, Turn: r.Turn, Step: r.Step, Model: m.Name(), At: k.clock.Now()}
-	err = k.store.Write(ctx, func(tx Tx) error {
-		if _, err := leasedTurn(tx, lease); err != nil {
-			return err
-		}
-		if metered {
-			spending.Usage = Usage{Input: EstimateTokens(r.bytes()), Estimated: true}
-			spending.Usage.Cost = price.Of(spending.Usage)
-			if err := tx.InsertSpending(&spending); err != nil {
-				return err
-			}
-		}
-		return tx.Append(leaving.modelRow(k, m, r, nil))
-	})
+	leaving, spending, err := k.leaveForModel(ctx, lease, m, r, metered, price)
 	if err != nil {
 		return Response{}, err
 	}
@@ -127,6 +110,40 @@ func (k *Kernel) AskModel(ctx context.Context, lease Lease, m Model, r Request, 
 		return Response{Usage: response.Usage}, &ModelError{Model: m.Name(), Err: err}
 	}
 	return response, k.fault.At(FaultTurnResponse)
+}
+
+// leaveForModel asks the policy, and writes the row of the request with what it is reckoned to take. Where the latch was
+// set in between, the policy is asked again (kernel R7).
+func (k *Kernel) leaveForModel(ctx context.Context, lease Lease, m Model, r Request, metered bool, price Price) (*departure, Spending, error) {
+	leaving, err := k.permitModel(ctx, lease, m, r)
+	if err != nil {
+		return nil, Spending{}, err
+	}
+	spending := Spending{Session: r.Session, Turn: r.Turn, Step: r.Step, Model: m.Name(), At: k.clock.Now()}
+	err = k.store.Write(ctx, func(tx Tx) error {
+		if _, err := leasedTurn(tx, lease); err != nil {
+			return err
+		}
+		s, err := tx.Session(string(r.Session))
+		if err == nil && s.Latched && !leaving.request.Latched {
+			err = errJoined
+		}
+		if err != nil {
+			return err
+		}
+		if metered {
+			spending.Usage = Usage{Input: EstimateTokens(r.bytes()), Estimated: true}
+			spending.Usage.Cost = price.Of(spending.Usage)
+			if err := tx.InsertSpending(&spending); err != nil {
+				return err
+			}
+		}
+		return tx.Append(leaving.modelRow(k, m, r, nil))
+	})
+	if errors.Is(err, errJoined) {
+		return k.leaveForModel(ctx, lease, m, r, metered, price) // once: a latch stays
+	}
+	return leaving, spending, err
 }
 
 // meter is how a model counts. One without a price cannot be held to a budget of cost.
@@ -165,8 +182,12 @@ func (k *Kernel) count(ctx context.Context, s Spending, u Usage, completed Entry
 // permitModel asks the policy about a request to a model. Where a person is asked, the turn waits after its last step.
 func (k *Kernel) permitModel(ctx context.Context, lease Lease, m Model, r Request) (*departure, error) {
 	var turn Turn
+	var session Session
 	err := k.store.Read(ctx, func(v View) (err error) {
-		turn, err = leasedTurn(v, lease)
+		if turn, err = leasedTurn(v, lease); err != nil {
+			return err
+		}
+		session, err = v.Session(string(r.Session))
 		return err
 	})
 	if err != nil {
@@ -174,7 +195,7 @@ func (k *Kernel) permitModel(ctx context.Context, lease Lease, m Model, r Reques
 	}
 	d, err := k.permit(ctx, EgressRequest{
 		Sink: SinkModel, Session: r.Session, Caller: turn.caller(r.Step-1, ""), Destination: m.Destination(), Host: m.Destination(),
-		Local: m.Destination() == DestinationLocal, Bytes: r.bytes(),
+		Local: m.Destination() == DestinationLocal, Bytes: r.bytes(), Latched: session.Latched,
 	})
 	var stays *EgressError
 	if errors.As(err, &stays) {

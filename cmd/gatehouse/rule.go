@@ -287,9 +287,30 @@ type trialObject struct {
 	Reason  string        `json:"reason"`
 }
 
+// enterRule enters the session of a rule; somebody without a role in it is told that there is no such rule.
+func (a *app) enterRule(ctx context.Context, p *parts, id core.RuleID) error {
+	if !p.rehearsed {
+		return nil
+	}
+	rules, err := p.kernel.Rules(ctx, "")
+	for _, r := range rules {
+		if r.ID != id {
+			continue
+		}
+		err = a.enter(ctx, p, string(r.Session), core.RoleView)
+		if errors.Is(err, core.ErrNotFound) {
+			return &core.NotFoundError{What: "rule", Name: string(id), Hint: "see gatehouse rule list"}
+		}
+	}
+	return err
+}
+
 func (a *app) ruleTest(ctx context.Context, id core.RuleID) error {
 	p, err := a.parts(ctx)
 	if err != nil {
+		return err
+	}
+	if err := a.enterRule(ctx, p, id); err != nil {
 		return err
 	}
 	trials, err := p.kernel.TestRule(ctx, id)
