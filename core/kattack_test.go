@@ -170,3 +170,84 @@ func TestR23_ARuleHoldsForWhatItWasMadeOver(t *testing.T) {
 		}
 	}
 }
+
+// outbound makes the calls of NOTES fetches, and does something when one of them says where it goes.
+type outbound struct {
+	core.Gatekeeper
+	going func()
+}
+
+func (g outbound) Open(ctx context.Context, c core.Connection, url string) (core.Resource, error) {
+	r, err := g.Gatekeeper.Open(ctx, c, url)
+	if url != notesURL {
+		return r, err
+	}
+	return outboundResource{r, g.going}, err
+}
+
+type outboundResource struct {
+	core.Resource
+	going func()
+}
+
+func (r outboundResource) Goes(core.Call) (core.Going, error) {
+	r.going()
+	return core.Going{Sink: core.SinkFetch, Destination: "example.org", Host: "example.org"}, nil
+}
+
+// TestK8_AFetchOnItsWayMeetsTheLatch sets the latch between the look at the session and the checks of a fetch.
+func TestK8_AFetchOnItsWayMeetsTheLatch(t *testing.T) {
+	r := newLatchRig(t)
+	latch := func() { r.wantStatus(r.call("MAIL", "list", `{}`), core.StatusOK) }
+	k := r.newKernel(func(o *core.Options) { o.Gatekeepers[0] = outbound{r.driver, latch} })
+	before := r.service(notesURL).Calls("fetch")
+	out, err := k.Call(context.Background(), core.CallRequest{
+		Session: "work", Binding: "NOTES", Method: "list", Caller: core.Caller{Kind: core.CallerPerson, Person: "alice"},
+	})
+	r.must(err)
+	r.wantStatus(out, core.StatusRefused)
+	if !strings.Contains(out.Reason(), "MAIL.list") || r.service(notesURL).Calls("fetch") != before {
+		t.Errorf("got %q and %d fetches, want the latch named and nothing sent", out.Reason(), r.service(notesURL).Calls("fetch")-before)
+	}
+}
+
+// unlatchedOnly lets nothing of a latched session leave; the first time it is asked, the latch is set behind its answer.
+type unlatchedOnly struct{ behind func() }
+
+func (p *unlatchedOnly) Decide(_ context.Context, r core.EgressRequest) core.EgressVerdict {
+	if r.Sink == core.SinkModel && p.behind != nil {
+		behind := p.behind
+		p.behind = nil
+		defer behind()
+	}
+	if r.Sink == core.SinkModel && r.Latched {
+		return core.EgressVerdict{Decision: core.EgressDeny, Rule: "latched"}
+	}
+	return core.EgressVerdict{Decision: core.EgressAllow, Rule: "else"}
+}
+
+type askedModel struct{ asked int }
+
+func (*askedModel) Name() string        { return "test/model" }
+func (*askedModel) Destination() string { return "model.example" }
+func (m *askedModel) Complete(context.Context, core.Request, func(string)) (core.Response, error) {
+	m.asked++
+	return core.Response{}, nil
+}
+
+// TestK8_AModelCallOnItsWayMeetsTheLatch sets the latch between the answer of the policy and the request.
+func TestK8_AModelCallOnItsWayMeetsTheLatch(t *testing.T) {
+	ctx := context.Background()
+	r := newLatchRig(t)
+	policy := &unlatchedOnly{}
+	k := r.newKernel(func(o *core.Options) { o.Egress = policy })
+	policy.behind = func() { r.wantStatus(r.call("MAIL", "list", `{}`), core.StatusOK) }
+	lease, err := k.StartTurn(ctx, core.StartTurn{Session: string(r.session.ID), Task: "look", By: "alice", Model: "m"})
+	r.must(err)
+	next, err := k.NextStep(ctx, lease)
+	r.must(err)
+	m := &askedModel{}
+	if _, err := k.AskModel(ctx, lease, m, next.Request, nil); err == nil || m.asked != 0 {
+		t.Errorf("got %v and %d requests, want it refused", err, m.asked)
+	}
+}
