@@ -329,3 +329,38 @@ func allocated() uint64 {
 	runtime.ReadMemStats(&s)
 	return s.TotalAlloc
 }
+
+// full is a file on a disk with so much room.
+type full struct {
+	buffer
+	room int
+}
+
+var errFull = errors.New("no space left")
+
+func (f *full) Write(p []byte) (int, error) {
+	if f.room -= len(p); f.room < 0 {
+		return 0, errFull
+	}
+	return f.buffer.Write(p)
+}
+
+// TestSeal_FullDisk: the header comes last, so that what a full disk leaves is no file.
+func TestSeal_FullDisk(t *testing.T) {
+	alice, bob := identity(t, "alice"), identity(t, "bob")
+	pieces := script(100_000)
+	whole := len(seal(t, alice, header(bob), manifest(), pieces))
+	m := manifest()
+	m.Pieces = len(pieces)
+	if err := m.Measure(content(pieces)); err != nil {
+		t.Fatal(err)
+	}
+	for room := 0; room < whole; room += 997 {
+		f := &full{room: room}
+		if _, err := share.Seal(f, alice, header(bob), m, content(pieces), nil); !errors.Is(err, errFull) {
+			t.Fatalf("room for %d of %d: got %v, want a full disk", room, whole, err)
+		}
+		_, err := share.Open(bytes.NewReader(f.data), int64(len(f.data)))
+		wantInvalid(t, err, "what is left")
+	}
+}
