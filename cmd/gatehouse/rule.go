@@ -61,7 +61,8 @@ asking, in their order, where the driver says of the action that it may be, its
 risk is low and the condition holds over what will be sent. The first that needs
 you stops those behind it. What would run at once is shown first, and asked
 about unless --yes is given. A rule ends after 24 hours unless you say otherwise,
-and is off while its session is latched or its author may no longer decide.
+and is off while its session is latched, when its author may no longer decide,
+and when the binding leads somewhere else.
 
 A condition is an expression over the fields of the kind, which gatehouse
 gatekeeper show lists, such as path.startsWith("docs/") or rows <= 100.`,
