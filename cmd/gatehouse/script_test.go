@@ -52,6 +52,9 @@ func TestScripts(t *testing.T) {
 			"race":   race,
 
 			"modelserver": modelServer,
+
+			"acquaint": acquaint,
+			"knows":    knows,
 		},
 	})
 }

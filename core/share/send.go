@@ -27,8 +27,13 @@ type Parcel struct {
 
 // Counts says how much of what leaves.
 type Counts struct {
-	Turns, Messages, Steps, Answers, Holes, Proposals int
-	Bytes                                             int64
+	Turns     int   `json:"turns"`
+	Messages  int   `json:"messages"`
+	Steps     int   `json:"steps"`
+	Answers   int   `json:"answers"`
+	Holes     int   `json:"holes"`
+	Proposals int   `json:"proposals"`
+	Bytes     int64 `json:"bytes"`
 }
 
 func (c *Counts) count(p core.Piece) {
