@@ -68,7 +68,7 @@ type Imported struct {
 // StoredProposal is a proposal with what became of it.
 type StoredProposal struct {
 	Proposal
-	Action ActionID // what it was submitted as; 0 while it was not
+	Action ActionID `json:"action"` // what it was submitted as; 0 while it was not
 }
 
 // sharedView and sharedTx are what sharing needs of a store.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -18,6 +19,9 @@ func goHome(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("XDG_DATA_HOME", filepath.Join(home, "data"))
 	ts.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
 	ts.Setenv("XDG_STATE_HOME", filepath.Join(home, "state"))
+	ts.Setenv("XDG_CACHE_HOME", filepath.Join(home, "cache"))
+	ts.Setenv("TMPDIR", filepath.Join(home, "tmp"))
+	ts.Check(os.MkdirAll(filepath.Join(home, "tmp"), 0o700))
 	ts.Setenv(keyFile, filepath.Join(home, "me.key"))
 }
 

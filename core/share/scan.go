@@ -14,9 +14,9 @@ import (
 
 // Finding is something that looks like a secret, or tells where somebody lives.
 type Finding struct {
-	Place string // such as "turn 1, step 2, calls[0].args"
-	Kind  string // such as "token of GitHub"
-	Count int
+	Place string `json:"place"` // such as "turn 1, step 2, calls[0].args"
+	Kind  string `json:"kind"`  // such as "token of GitHub"
+	Count int    `json:"count"`
 }
 
 // Scanner finds secrets in every string of a piece, titles and field names included. It is for one goroutine.
