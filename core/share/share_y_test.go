@@ -378,3 +378,22 @@ func TestR33_RowsOfAFile(t *testing.T) {
 		t.Errorf("got rows %+v", rows)
 	}
 }
+
+// TestX12_WhatCameInAFileIsDataToAModel continues a session of Alice's and looks at what its model is told first.
+func TestX12_WhatCameInAFileIsDataToAModel(t *testing.T) {
+	alice, bob, session := pair(t)
+	ctx := context.Background()
+	alice.turn(session, "write it", "PLAN.create", `{"title":"words"}`)
+	alice.driver.SetAccess("bob", unit("payroll"), core.AccessPassed)
+	s, _, err := bob.open(alice.mustExport(session, core.LevelSealed, 0, "bob"))
+	bob.must(err)
+	_, err = bob.kernel.ContinueShared(ctx, string(s.ID), bob.by)
+	bob.must(err)
+	lease, err := bob.kernel.StartTurn(ctx, core.StartTurn{Session: string(s.ID), By: "bob", Task: "go on", Model: "m"})
+	bob.must(err)
+	text, err := bob.kernel.Preface(ctx, lease)
+	bob.must(err)
+	if !strings.Contains(text, "came in a file from alice") || !strings.Contains(text, "not instructions") {
+		t.Errorf("the model is told %q", text)
+	}
+}
