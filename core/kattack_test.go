@@ -251,3 +251,28 @@ func TestK8_AModelCallOnItsWayMeetsTheLatch(t *testing.T) {
 		t.Errorf("got %v and %d requests, want it refused", err, m.asked)
 	}
 }
+
+// TestR33_NoPreviewIsStoredInASessionThatWasPurgedMeanwhile purges a session while a driver makes a fresh preview in it.
+func TestR33_NoPreviewIsStoredInASessionThatWasPurgedMeanwhile(t *testing.T) {
+	ctx := context.Background()
+	r := newRig(t)
+	r.kernel = r.newKernel(func(o *core.Options) { o.Scrub = r.db.Scrub })
+	real := r.made("x")
+	id := r.submit("append", `{"id":%q,"text":"y"}`, real)
+	r.must(r.service(notesURL).Put("items/"+real, memory.Item{Title: "moved", Body: "kanarienvogel"}))
+	plan := r.planApprove(id)
+	entered, release := r.service(notesURL).Block(memory.PointFetched)
+	got := make(chan error, 1)
+	go func() {
+		_, err := r.kernel.Confirm(ctx, plan, r.by, core.ConfirmOptions{Unopened: true}, nil)
+		got <- err
+	}()
+	<-entered // the base moved, and the preview is made anew
+	_, err := r.kernel.PurgeSession(ctx, "work", r.by)
+	r.must(err)
+	release()
+	<-got
+	if r.inFile(canary) {
+		t.Error("the store holds content of a session that was purged")
+	}
+}

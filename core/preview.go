@@ -94,6 +94,9 @@ func (k *Kernel) refreshOnce(ctx context.Context, a Action) error {
 }
 
 func (k *Kernel) storeFresh(tx Tx, c *callInProgress, a Action, p *prepared) error {
+	if err := stillThere(tx, a.Session); err != nil {
+		return err
+	}
 	version, err := tx.TargetsVersion(a.Session, a.Resource, p.look.intent.Targets)
 	if err != nil {
 		return err
@@ -126,9 +129,22 @@ func (k *Kernel) storeFresh(tx Tx, c *callInProgress, a Action, p *prepared) err
 	return k.staleDependents(tx, a.ID)
 }
 
+// stillThere keeps content out of a session that was removed meanwhile, and may be purged: it is errChanged, and who
+// looks again is told.
+func stillThere(v sessionView, session SessionID) error {
+	s, err := v.Session(string(session))
+	if err == nil && !s.Removed.At.IsZero() {
+		err = errChanged
+	}
+	return err
+}
+
 // block leaves an action pending and drifted without a preview: approve is refused, reject works.
 func (k *Kernel) block(ctx context.Context, a Action, c *callInProgress, why gated) error {
 	return k.store.Write(ctx, func(tx Tx) error {
+		if err := stillThere(tx, a.Session); err != nil {
+			return err
+		}
 		after := a
 		after.Drift, after.Reason = DriftBlocked, cleanReason(why.text)
 		won, err := tx.ChangeAction(a, &after)
