@@ -77,6 +77,9 @@ type app struct {
 	preview *slashPreview
 	people  *people
 	policy  *policyView
+	report  *openReport
+	shares  *sharing
+	sharer  Sharer
 	views   []view
 	tabs    []tab // the screens that a digit shows
 
@@ -145,7 +148,8 @@ func newApp(ctx context.Context, o Options) (*app, error) {
 	a.first = newBeginning(a, o.FirstRun)
 	a.views = append(a.views, a.picker, a.proposal, a.places, a.first, a.record, a.shelves)
 	a.people, a.policy = newPeople(a), newPolicyView(a, o.Policy)
-	a.views = append(a.views, a.people, a.policy)
+	a.report, a.shares, a.sharer = newOpenReport(a), newSharing(a), o.Sharer
+	a.views = append(a.views, a.people, a.policy, a.report)
 	a.stack = []view{a.queue}
 	a.tabs = []tab{
 		{"1", "Queue", a.queue, "everything that waits, of all sessions"},
@@ -223,6 +227,10 @@ func describe(err error) string {
 	var refused *core.DecisionRefusedError
 	if errors.As(err, &refused) && refused.Hint != "" {
 		return refused.Text + "; " + refused.Hint
+	}
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) && hinted.Hint() != "" {
+		return err.Error() + "; " + hinted.Hint()
 	}
 	return err.Error()
 }

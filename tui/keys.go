@@ -45,7 +45,7 @@ const (
 
 // screens are the places that are no dialog; everywhere is all of them.
 func screens() []place {
-	return []place{atList, atDetail, atSessions, atTranscript, atStep, atConnections, atFirst, atObserved, atUnit, atRecord, atRecordChain, atRecordRow, atSkills, atSkillsText, atPeople, atPerson, atPolicy}
+	return []place{atList, atDetail, atSessions, atTranscript, atStep, atConnections, atFirst, atObserved, atUnit, atRecord, atRecordChain, atRecordRow, atSkills, atSkillsText, atPeople, atPerson, atPolicy, atOpening}
 }
 
 func everywhere() []place {

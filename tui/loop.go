@@ -114,7 +114,7 @@ func (a *app) loadOverview() term.Cmd {
 
 // anySlow reports a read that takes long enough to say so.
 func (a *app) anySlow() bool {
-	return a.queue.slow || a.observed.slow || a.unit.slow || a.plan.turns() || a.record.turns() || a.shelves.slow || a.shelves.page.slow || a.people.turns()
+	return a.queue.slow || a.observed.slow || a.unit.slow || a.plan.turns() || a.record.turns() || a.shelves.slow || a.shelves.page.slow || a.people.turns() || a.report.busy != ""
 }
 
 func (a *app) spun() term.Cmd {

@@ -75,6 +75,7 @@ type Options struct {
 	FirstRun  FirstRun                  // nil: an empty home opens with its empty queue
 	Skills    Skills                    // nil: a slash begins no command
 	Library   Library                   // nil: the screen of skills says that there is none
+	Sharer    Sharer                    // nil: nothing can be shared or opened from here
 	Policy    Policy                    // nil: the policy over what leaves cannot be looked at
 	Theme     ThemeName
 	Keys      []KeyChange

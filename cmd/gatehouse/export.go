@@ -270,14 +270,8 @@ func (a *app) writeParcel(ctx context.Context, p *share.Parcel, path string) (er
 	if err != nil {
 		return err
 	}
-	leaving := p.Leaving("file "+filepath.Base(path), rand.Reader)
-	given, err := p.Departure.Leave(ctx, leaving)
+	header, err := leaveAs(ctx, p, absolute, a.bar("sealing"))
 	if err != nil {
-		return err
-	}
-	header, err := a.sealInto(ctx, p, given, absolute)
-	noted := p.Departure.Left(context.WithoutCancel(ctx), given, leaving, header.ManifestHash.String(), err)
-	if err = errors.Join(err, noted); err != nil {
 		return err
 	}
 	if a.json {
@@ -289,7 +283,19 @@ func (a *app) writeParcel(ctx context.Context, p *share.Parcel, path string) (er
 	return nil
 }
 
-func (a *app) sealInto(ctx context.Context, p *share.Parcel, s core.Share, path string) (h share.Header, err error) {
+// leaveAs asks the policy, writes the file and completes the record.
+func leaveAs(ctx context.Context, p *share.Parcel, absolute string, bar share.Progress) (share.Header, error) {
+	leaving := p.Leaving("file "+filepath.Base(absolute), rand.Reader)
+	given, err := p.Departure.Leave(ctx, leaving)
+	if err != nil {
+		return share.Header{}, err
+	}
+	header, err := sealInto(ctx, p, given, absolute, bar)
+	noted := p.Departure.Left(context.WithoutCancel(ctx), given, leaving, header.ManifestHash.String(), err)
+	return header, errors.Join(err, noted)
+}
+
+func sealInto(ctx context.Context, p *share.Parcel, s core.Share, path string, bar share.Progress) (h share.Header, err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), ".gatehouse-*")
 	if err != nil {
 		return h, err
@@ -299,7 +305,7 @@ func (a *app) sealInto(ctx context.Context, p *share.Parcel, s core.Share, path 
 			err = errors.Join(err, os.Remove(file.Name()))
 		}
 	}()
-	h, err = p.Write(ctx, file, s, a.bar("sealing"))
+	h, err = p.Write(ctx, file, s, bar)
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return h, err
 	}

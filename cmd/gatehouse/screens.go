@@ -69,7 +69,7 @@ func (a *app) showScreens(ctx context.Context, p *parts, note string, begin tui.
 	err = tui.Run(ctx, tui.Options{
 		Kernel: p.kernel, Authority: a.authority(p), Clock: systemClock{}, Watch: watch, Alive: p.alive.Alive, Theme: theme,
 		Log: p.log, Note: note, Runner: screenRunner{a, p}, Skills: screenSkills{slashes{p}}, Library: screenLibrary{desk, a.authority(p)}, Settings: p.settings.path, Notices: p.live.notices,
-		Folders: newMachineFolders(), FirstRun: begin, Policy: screenPolicy{p},
+		Folders: newMachineFolders(), FirstRun: begin, Policy: screenPolicy{p}, Sharer: screenSharer{a, p},
 	})
 	if closed := watch.Close(); err == nil {
 		err = closed
