@@ -397,7 +397,7 @@ func (v *openReport) draw(r rect) []string {
 		say(roleDanger, v.err)
 		say(roleMuted, "a begins again")
 	case v.opening != nil && len(v.rows) == 0:
-		say(rolePlain, "No source has to be asked about; O opens it.")
+		say(rolePlain, "No source has to be asked about.")
 	}
 	room := max(r.h-len(lines)-1, 1)
 	v.top = inSight(v.top, v.at, room)
@@ -410,8 +410,11 @@ func (v *openReport) draw(r rect) []string {
 		}
 		lines = append(lines, t.spans(r.w, span{roleAccent, flag(cursor, "▸") + " "}, span{signRole, sign + " " + pad(verdictWord(row.access), 11)},
 			span{role, " " + pad(row.name, max(r.w/3, 24)) + "  "}, span{roleMuted, suffix("", row.verdict) + suffix(" · ", row.connection)}))
-		if cursor && len(lines) < r.h && columns(row.verdict) > r.w-max(r.w/3, 24)-20 {
-			lines = append(lines, t.spans(r.w, span{roleMuted, "     " + row.verdict}))
+		if !cursor || columns(row.verdict) <= r.w-max(r.w/3, 24)-20 {
+			continue
+		}
+		for _, part := range wrap(row.verdict, r.w-6) {
+			lines = append(lines, t.spans(r.w, span{roleMuted, "     " + part}))
 		}
 	}
 	return fill(lines, r)
