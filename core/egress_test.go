@@ -51,6 +51,9 @@ func TestX16_ALabelledValueAsksAndShowsTheMatch(t *testing.T) {
 		if !strings.Contains(q.Text, `"`+iban+`"`) && !strings.Contains(q.Text, `"Alice Example"`) && !strings.Contains(q.Text, `"Tr0ub4dor-and-3"`) {
 			t.Errorf("%s: the question does not show the match: %s", address, q.Text)
 		}
+		if !strings.Contains(q.Text, "The answer is remembered in this session for fetch to ") || !strings.Contains(q.Text, "these same values") {
+			t.Errorf("the question does not say what is remembered: %s", q.Text)
+		}
 		if !strings.Contains(q.Text, "payroll") || !slices.Equal(q.Choices, []string{"allow", "deny"}) {
 			t.Errorf("got question %q with choices %v", q.Text, q.Choices)
 		}

@@ -201,6 +201,11 @@ func (d *departure) asks(sends []string) string {
 		return clean
 	}
 	fmt.Fprintf(&b, "%s to %s: may it go? Rule %q asks.", d.request.Sink, line(d.request.Destination), d.verdict.Rule)
+	with := "where it holds no labelled value"
+	if len(d.request.Matches) > 0 {
+		with = "where it holds these same values"
+	}
+	fmt.Fprintf(&b, "\nThe answer is remembered in this session for %s to %s, %s, until gatehouse egress forget.", d.request.Sink, line(d.host()), with)
 	if n := len(d.request.Matches); n > 0 {
 		fmt.Fprintf(&b, "\nIt holds what was read under the labels %s:", line(strings.Join(d.request.Labels, ", ")))
 		for _, m := range d.request.Matches[:min(n, asksValues)] {

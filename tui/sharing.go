@@ -59,7 +59,7 @@ type (
 		parcel Parcel
 		err    error
 	}
-	leftMsg struct {
+	sealedMsg struct {
 		plan sharePlan
 		path string
 		err  error
@@ -70,7 +70,7 @@ func (s *sharing) update(msg term.Msg) term.Cmd {
 	switch msg := msg.(type) {
 	case packedMsg:
 		return s.packed(msg)
-	case leftMsg:
+	case sealedMsg:
 		if msg.err != nil {
 			s.refuse(msg.plan, msg.err)
 			return nil
@@ -203,7 +203,7 @@ func (s *sharing) packed(msg packedMsg) term.Cmd {
 		do: func() term.Cmd {
 			ctx := s.a.ctx
 			s.a.say(roleMuted, "sealing…")
-			return s.a.work(func() term.Msg { return leftMsg{plan, parcel.Path, parcel.Write(ctx)} })
+			return s.a.work(func() term.Msg { return sealedMsg{plan, parcel.Path, parcel.Write(ctx)} })
 		},
 	})
 	return nil
