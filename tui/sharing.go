@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gatehouse/core"
@@ -147,9 +148,30 @@ func (s *sharing) pickLevel(plan sharePlan) term.Cmd {
 		do: func(item pickItem, _ string) term.Cmd {
 			next := plan
 			next.r.Level = core.ShareLevel(item.key)
-			return s.askPath(next)
+			return s.askUntil(next)
 		},
 	}, false)
+	return nil
+}
+
+// askUntil asks how far the file goes: what was read later is then not in it (X8).
+func (s *sharing) askUntil(plan sharePlan) term.Cmd {
+	s.a.sheet.ask(question{
+		title: "Share " + plan.called + ": up to which turn?", label: "turn", accept: "Go on",
+		body: []string{"A number leaves out what was said and read after that turn. Empty is all of it."},
+		do: func(answer sheetAnswer) term.Cmd {
+			next := plan
+			if typed := strings.TrimSpace(answer.text); typed != "" {
+				n, err := strconv.Atoi(typed)
+				if err != nil || n < 1 {
+					s.a.say(roleWarn, "give the number of a turn, or nothing for all of it")
+					return s.askUntil(plan)
+				}
+				next.r.Until = n
+			}
+			return s.askPath(next)
+		},
+	})
 	return nil
 }
 
@@ -292,7 +314,7 @@ func (s *sharing) denied(plan sharePlan, e *core.ExportDeniedError) term.Cmd {
 		}
 		m.add(rolePlain, "instead", string(l)+": "+what)
 	}
-	m.add(rolePlain, "instead", "a prefix: gatehouse session export "+plan.called+" --until TURN")
+	m.add(rolePlain, "instead", "a prefix: share it again, up to a turn before that was read")
 	p := proposal{title: "Not " + string(e.Level) + " for all of them", lines: m.out, accept: "Close", danger: true, do: func() term.Cmd { return nil }}
 	if slices.Contains(e.Offers, core.LevelReplay) {
 		next := plan

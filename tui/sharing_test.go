@@ -113,7 +113,7 @@ func sharer(t testing.TB, w, h int) (*driver, *fakeSharer) {
 
 // toParcel goes through the dialogs of a file for bob and dora.
 func (d *driver) toParcel() {
-	d.press("2", "E", "enter", "down", "down", "enter", "enter", "down", "enter")
+	d.press("2", "E", "enter", "down", "down", "enter", "enter", "down", "enter", "enter")
 	d.typeText("site.gatehouse")
 	d.press("enter")
 }
@@ -127,6 +127,12 @@ func TestShareShowsWhatLeavesBeforeItIsWritten(t *testing.T) {
 	d.press("down", "down", "enter", "enter")
 	d.shows("how much?", "replay", "sealed")
 	d.press("down", "enter")
+	d.shows("up to which turn?")
+	d.typeText("none")
+	d.press("enter")
+	d.shows("give the number of a turn")
+	d.typeText("2")
+	d.press("enter")
 	d.typeText("site.gatehouse")
 	d.press("enter")
 	d.shows("Write site-refresh as sealed?", "[ Cancel ]", "/srv/out/site.gatehouse", "12,345 bytes", "3 messages", "✓ passes", "bob: files", "dora: files",
@@ -135,7 +141,7 @@ func TestShareShowsWhatLeavesBeforeItIsWritten(t *testing.T) {
 		t.Fatal("written before it was shown")
 	}
 	d.press("tab", "enter")
-	if s.written != 1 || !slices.Equal(s.packs[0].For, []core.PersonID{"bob", "dora"}) || s.packs[0].Level != core.LevelSealed {
+	if s.written != 1 || !slices.Equal(s.packs[0].For, []core.PersonID{"bob", "dora"}) || s.packs[0].Level != core.LevelSealed || s.packs[0].Until != 2 {
 		t.Fatalf("written %d times, of %+v", s.written, s.packs)
 	}
 	d.shows("written to /srv/out/site.gatehouse")
@@ -179,7 +185,7 @@ func TestT3_NoReflexWritesAFile(t *testing.T) {
 // TestT4_KeysWhileAFileIsProposed are dropped.
 func TestT4_KeysWhileAFileIsProposed(t *testing.T) {
 	d, s := sharer(t, 120, 40)
-	d.press("2", "E", "enter", "enter", "enter")
+	d.press("2", "E", "enter", "enter", "enter", "enter")
 	d.typeText("site.gatehouse")
 	d.tap("enter")
 	d.tap("tab")
@@ -206,7 +212,7 @@ func TestX1_DeniedNamesUnitAndPerson(t *testing.T) {
 		}
 	}
 	d.toParcel()
-	d.shows("Not sealed for all of them", "✗ will fail", "bob: files", "march", "not a reader", "? cannot tell", "dora: mail", "instead", "blueprint", "--until TURN", "[ Cancel ]", "Look at a replay")
+	d.shows("Not sealed for all of them", "✗ will fail", "bob: files", "march", "not a reader", "? cannot tell", "dora: mail", "instead", "blueprint", "a prefix", "[ Cancel ]", "Look at a replay")
 	d.press("tab", "enter")
 	d.shows("Write site-refresh as replay?", "[ Cancel ]")
 	if s.written != 0 {
@@ -245,7 +251,7 @@ func TestShareFaultsAreShownWhole(t *testing.T) {
 // TestShareDropsStaleParcels: what is proposed is what was asked for last.
 func TestShareDropsStaleParcels(t *testing.T) {
 	d, _ := sharer(t, 120, 40)
-	d.press("2", "E", "enter", "enter", "enter")
+	d.press("2", "E", "enter", "enter", "enter", "enter")
 	d.typeText("old.gatehouse")
 	d.hold = true
 	d.press("enter")
@@ -263,7 +269,7 @@ func TestT5_AFileIsOfTheSessionItWasAskedFor(t *testing.T) {
 	d, s := sharer(t, 120, 40)
 	d.press("2", "E")
 	d.outside(func() { slices.Reverse(d.k.sessions) })
-	d.press("enter", "enter", "enter")
+	d.press("enter", "enter", "enter", "enter")
 	d.typeText("x.gatehouse")
 	d.press("enter")
 	if len(s.packs) != 1 || s.packs[0].Session != "s-site-refresh" {
@@ -367,7 +373,8 @@ func sharePlaces() map[string]func(d *driver, s *fakeSharer) {
 	return map[string]func(d *driver, s *fakeSharer){
 		"share-people": func(d *driver, _ *fakeSharer) { d.press("2", "E", "enter") },
 		"share-level":  func(d *driver, _ *fakeSharer) { d.press("2", "E", "enter", "enter") },
-		"share-file":   func(d *driver, _ *fakeSharer) { d.press("2", "E", "enter", "enter", "enter") },
+		"share-turn":   func(d *driver, _ *fakeSharer) { d.press("2", "E", "enter", "enter", "enter") },
+		"share-file":   func(d *driver, _ *fakeSharer) { d.press("2", "E", "enter", "enter", "enter", "enter") },
 		"share":        func(d *driver, _ *fakeSharer) { d.toParcel() },
 		"open":         func(d *driver, _ *fakeSharer) { d.press("&", "enter", "enter", "j") },
 		"open-try":     func(d *driver, _ *fakeSharer) { d.press("&", "enter", "enter", "O") },
