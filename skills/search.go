@@ -89,20 +89,61 @@ type Entry struct {
 	Body       []string
 }
 
-// EntryFor returns what an engine keeps of a document. A skill's own name and
-// description stand for those stored; what is no skill is named by its file.
+// Heading is what names and describes a document, as search reads it. A
+// skill's own name and description stand for those stored; what is no skill is
+// named by its file.
+type Heading struct {
+	Path, Title, Description string
+	Skill                    *Frontmatter // nil for what is none
+}
+
+// Tokens returns the tokens of name and title and those of description and
+// path, which may repeat.
+func (h Heading) Tokens() (name, about []string) {
+	called, description := fileName(h.Path), h.Description
+	if h.Skill != nil {
+		called, description = h.Skill.Name, h.Skill.Description
+	}
+	return append(Tokens(called), Tokens(h.Title)...), append(Tokens(description), Tokens(h.Path)...)
+}
+
+// TierOf says of which tier a document is that matches, by the tokens of its
+// [Heading].
+func (t Terms) TierOf(name, about []string) Tier {
+	if t.within(name) {
+		return TierName
+	}
+	if t.within(name, about) {
+		return TierAbout
+	}
+	return TierBody
+}
+
+// within reports that each term is in one of the lists.
+func (t Terms) within(lists ...[]string) bool {
+	for _, token := range t.Whole {
+		if !slices.ContainsFunc(lists, func(list []string) bool { return slices.Contains(list, token) }) {
+			return false
+		}
+	}
+	begins := func(token string) bool { return strings.HasPrefix(token, t.Prefix) }
+	return t.Prefix == "" || slices.ContainsFunc(lists, func(list []string) bool { return slices.ContainsFunc(list, begins) })
+}
+
+// EntryFor returns what an engine keeps of a document.
 func EntryFor(c Collection, d Document) Entry {
-	name, description, body := fileName(d.Ref.Path), d.Description, d.Bytes
+	h, body := Heading{Path: d.Ref.Path, Title: d.Title, Description: d.Description}, d.Bytes
 	if skill, ok, _ := Inspect(d); ok {
-		name, description, body = skill.Frontmatter.Name, skill.Frontmatter.Description, d.Bytes[skill.Body:]
+		h.Skill, body = &skill.Frontmatter, d.Bytes[skill.Body:]
 	}
 	if !indexable(d) {
 		body = nil
 	}
+	name, about := h.Tokens()
 	return Entry{
 		Ref: d.Ref, Visibility: c.Visibility, Owner: c.Owner,
-		Name:  distinct(Tokens(name), Tokens(d.Title)),
-		About: distinct(Tokens(description), Tokens(d.Ref.Path)),
+		Name:  distinct(name),
+		About: distinct(about),
 		Body:  distinct(Tokens(string(searched(body)))),
 	}
 }
@@ -124,19 +165,13 @@ func searched(body []byte) []byte {
 	return body[:end]
 }
 
-func distinct(lists ...[]string) []string {
-	total := 0
-	for _, list := range lists {
-		total += len(list)
-	}
-	seen := make(map[string]struct{}, total)
-	all := make([]string, 0, total)
-	for _, list := range lists {
-		for _, token := range list {
-			if _, again := seen[token]; !again {
-				seen[token] = struct{}{}
-				all = append(all, token)
-			}
+func distinct(list []string) []string {
+	seen := make(map[string]struct{}, len(list))
+	all := make([]string, 0, len(list))
+	for _, token := range list {
+		if _, again := seen[token]; !again {
+			seen[token] = struct{}{}
+			all = append(all, token)
 		}
 	}
 	return all

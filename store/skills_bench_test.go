@@ -117,6 +117,15 @@ func benchFloor(b *testing.B, dir string) *sql.DB {
 	return pool
 }
 
+// floorMatch asks the floor for what a search asks for.
+func floorMatch(t skills.Terms) string {
+	query := matching("", t.Whole)
+	if t.Prefix != "" {
+		query += `"` + t.Prefix + `"*`
+	}
+	return query
+}
+
 // P7: search over 100,000 documents against a bare match on the same tokens, once read to the end and once to the limit.
 // Both run over the same mixed queries in the same run; ratio is work by floor, and is to be at most 1.5.
 func BenchmarkSkillSearch(b *testing.B) {
@@ -142,7 +151,7 @@ func BenchmarkSkillSearch(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					match := matching("", terms)
+					match := floorMatch(terms)
 					begin := time.Now()
 					rows, err := stmt.Query(match)
 					if err != nil {

@@ -13,11 +13,16 @@ import (
 // The suite makes an engine for each case and, for its property, two for each of many rounds. Two stores are enough, each
 // emptied before it is used again: no case looks at more than two.
 func TestSkillEngine(t *testing.T) {
-	t.Run("few matches", func(t *testing.T) { runSuite(t, fewMatches) })
-	t.Run("many matches", func(t *testing.T) { runSuite(t, -1) }) // even none is too many to be judged one by one
+	for name, how := range map[string]SkillEngine{
+		"as it is":            {words: manyWords},
+		"tiers by the index":  {words: manyWords, indexOnly: true},
+		"prefix by the index": {words: -1}, // even none is too many to be asked for one by one
+	} {
+		t.Run(name, func(t *testing.T) { runSuite(t, how) })
+	}
 }
 
-func runSuite(t *testing.T, few int) {
+func runSuite(t *testing.T, how SkillEngine) {
 	stores := []*DB{openNew(t), openNew(t)}
 	count := 0
 	searchsuite.Run(t, func(t testing.TB) skills.Engine {
@@ -35,7 +40,9 @@ func runSuite(t *testing.T, few int) {
 			}
 			return nil
 		})
-		return &SkillEngine{db, few}
+		engine := how
+		engine.db = db
+		return &engine
 	})
 }
 
