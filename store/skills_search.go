@@ -161,7 +161,7 @@ func (e *SkillEngine) Find(ctx context.Context, t skills.Terms, scope skills.Sco
 type skillSearch struct {
 	v     *view
 	terms skills.Terms
-	words int // up to how many words a prefix stands for them
+	words int // as in SkillEngine
 	runs  []run
 	limit int
 	found []skills.Match
@@ -203,13 +203,16 @@ func (v *view) wordsFrom(prefix string, limit int) ([]string, error) {
 	err := v.l.each(context.Background(), `WITH RECURSIVE w (term) AS (
 			SELECT (SELECT term FROM skill_token_word WHERE term >= ?1 LIMIT 1)
 			UNION ALL SELECT (SELECT term FROM skill_token_word WHERE term >= w.term || '!' LIMIT 1) FROM w WHERE w.term < ?2)
-		SELECT term FROM w WHERE term < ?2 LIMIT ?3`, []any{prefix, prefix + string(utf8.MaxRune), limit + 1}, func(row scanner) error {
+		SELECT term FROM w WHERE term < ?2`, []any{prefix, prefix + string(utf8.MaxRune)}, func(row scanner) error {
 		var word string
 		err := row.Scan(&word)
 		words = append(words, word)
+		if err == nil && len(words) > limit {
+			return errEnough
+		}
 		return err
 	})
-	return words, err
+	return words, enough(err)
 }
 
 // first are the first documents that match, in order.
