@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"gatehouse/core"
 	"gatehouse/core/share"
@@ -139,23 +140,34 @@ func (a *app) proposals(ctx context.Context, session string) error {
 // openShared opens a file as far as its header. Its faults are exit 6, and 4
 // where there is none.
 func openShared(path string) (*share.File, func(), error) {
-	file, err := os.Open(path)
+	file, size, err := openRegular(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = invalidFile("give the path of a session file", "file %s: is no regular file", path)
-	}
-	var f *share.File
-	if err == nil {
-		f, err = share.Open(file, info.Size())
-	}
+	f, err := share.Open(file, size)
 	if err != nil {
 		_ = file.Close() // only read
 		return nil, nil, err
 	}
 	return f, func() { _ = file.Close() }, nil
+}
+
+// openRegular opens a file that has an end. What is none is refused without
+// waiting for it: opening a pipe the usual way lasts until somebody writes.
+func openRegular(path string) (*os.File, int64, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = invalidFile("give the path of a session file", "file %s: is no regular file", path)
+	}
+	if err != nil {
+		_ = file.Close() // nothing was read
+		return nil, 0, err
+	}
+	return file, info.Size(), nil
 }
 
 // headerObject is what --json prints of a header.
@@ -331,7 +343,7 @@ func (a *app) printOpened(ctx context.Context, p *parts, o openedObject, err err
 
 // noticeIn reads the notice of a withdrawal, where that is what a file is.
 func noticeIn(path string) (*share.Notice, error) {
-	file, err := os.Open(path)
+	file, _, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
