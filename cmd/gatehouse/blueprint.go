@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"gatehouse/core"
 	"gatehouse/core/share"
@@ -281,7 +282,7 @@ func (a *app) prompt(ctx context.Context, from *bufio.Reader, question string) (
 
 // readBounded reads a regular file of at most so many bytes.
 func readBounded(path string, most int) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe would wait for its writer
 	if err != nil {
 		return nil, missingPath(path, err)
 	}
