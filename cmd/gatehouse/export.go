@@ -206,6 +206,7 @@ type parcelObject struct {
 	Until    int             `json:"until"`
 	Units    []string        `json:"units"`
 	Counts   share.Counts    `json:"counts"`
+	Parts    []share.Part    `json:"parts"`
 	Redacted []share.Finding `json:"redacted"`
 	Promise  string          `json:"promise"`
 	File     string          `json:"file,omitempty"`
@@ -217,7 +218,7 @@ type parcelObject struct {
 func objectOfParcel(p *share.Parcel) parcelObject {
 	d := p.Departure
 	o := parcelObject{
-		Session: d.Session.ID, Level: p.Level, Until: d.Until, Counts: p.Counts, Redacted: list(p.Findings), Promise: share.Promise,
+		Session: d.Session.ID, Level: p.Level, Until: d.Until, Counts: p.Counts, Parts: list(p.Parts), Redacted: list(p.Findings), Promise: share.Promise,
 		For: []core.PersonID{}, Units: []string{},
 	}
 	for _, q := range d.People {
@@ -230,6 +231,9 @@ func objectOfParcel(p *share.Parcel) parcelObject {
 }
 
 func (a *app) printParcel(p *share.Parcel) error {
+	if err := a.printParts(p); err != nil {
+		return err
+	}
 	c := p.Counts
 	rows := [][2]string{
 		{"session", string(p.Departure.Session.ID) + " " + p.Departure.Session.Name},
@@ -261,6 +265,29 @@ func (a *app) printParcel(p *share.Parcel) error {
 		a.say("%s", share.Promise)
 	}
 	return nil
+}
+
+// printParts lists what leaves, in its order.
+func (a *app) printParts(p *share.Parcel) error {
+	t := newTable("TURN", "STEP", "WHAT LEAVES", "BYTES", "BEGINS")
+	for _, part := range p.Parts {
+		t.add(number(part.Turn), number(part.Step), part.Kind, strconv.Itoa(part.Bytes), part.Text)
+	}
+	if more := p.Manifest.Pieces - len(p.Parts); more > 0 {
+		t.add("", "", fmt.Sprintf("and %d more", more), "", "")
+	}
+	if err := t.print(a.out, ""); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(a.out)
+	return err
+}
+
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 // writeParcel seals beside the place where the file is to be and moves it there

@@ -18,6 +18,7 @@ type Parcel struct {
 	Manifest   Manifest
 	Findings   []Finding // what looks like a secret; taken out of what leaves where Redact was asked for
 	Counts     Counts
+	Parts      []Part // what leaves, in its order; the first 5,000
 	Departure  *core.Departure
 	id         *Identity
 	recipients []string
@@ -134,13 +135,22 @@ func (s *Scanner) names(m Manifest) []Finding {
 
 // measure runs everything that leaves once.
 func (p *Parcel) measure(ctx context.Context) error {
-	p.Counts, p.Findings, p.Manifest.Pieces = Counts{}, nil, 0
+	p.Counts, p.Findings, p.Parts, p.Manifest.Pieces = Counts{}, nil, nil, 0
+	var unlisted error
 	err := p.Manifest.Measure(p.content(ctx, func(piece core.Piece, found []Finding) {
 		p.Counts.count(piece)
 		p.Findings = append(p.Findings, found...)
 		p.Manifest.Pieces++
+		if len(p.Parts) < partsLimit && unlisted == nil {
+			var part Part
+			part, unlisted = partOf(piece)
+			p.Parts = append(p.Parts, part)
+		}
 	}))
 	p.Counts.Bytes = p.Manifest.Size
+	if err == nil {
+		err = unlisted
+	}
 	return err
 }
 
