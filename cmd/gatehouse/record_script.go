@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -93,7 +94,7 @@ func (a *app) recordScript(ctx context.Context, ref string, turn int, out string
 	if err != nil {
 		return err
 	}
-	if err := a.writeScript(out, content); err != nil {
+	if err := a.letOut(ctx, p, session.ID, out, content); err != nil {
 		return err
 	}
 	if r.leftOut > 0 {
@@ -107,6 +108,23 @@ func (a *app) recordScript(ctx context.Context, ref string, turn int, out string
 		_, err = fmt.Fprintf(a.out, "%s: %s of turn %d\n", line(out), count(o.Steps, "step"), turn)
 	}
 	return err
+}
+
+// letOut asks the policy before a file with what was said in a session is
+// written outside the store (sharing E1). What is printed stays on the screen.
+func (a *app) letOut(ctx context.Context, p *parts, session core.SessionID, out string, content []byte) error {
+	if out == "-" {
+		return a.writeScript(out, content)
+	}
+	done, err := p.kernel.Permit(ctx, core.EgressRequest{
+		Sink: core.SinkFile, Session: session, Caller: core.Caller{Kind: core.CallerPerson, Person: p.person},
+		Destination: filepath.Base(out), Local: true, Bytes: len(content),
+	}, string(content))
+	if err != nil {
+		return err
+	}
+	written := a.writeScript(out, content)
+	return errors.Join(written, done(written))
 }
 
 // writeScript writes a new file, or prints.
