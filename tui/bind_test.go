@@ -305,16 +305,7 @@ func TestT25_ResizeBinding(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := binding(t, 200, 50)
 			d.press(keys...)
-			at := d.a.top().place()
-			for _, size := range [][2]int{{60, 15}, {80, 24}, {20, 5}, {120, 40}, {60, 15}, {200, 50}} {
-				d.send(term.SizeMsg{Width: size[0], Height: size[1]})
-				if size[0] >= minWidth {
-					d.intact()
-				}
-				if d.a.top().place() != at {
-					t.Fatalf("at %v the place is %s, want %s", size, d.a.top().place(), at)
-				}
-			}
+			d.resizes()
 		})
 	}
 }

@@ -265,3 +265,19 @@ func site() *fakeKernel {
 	observe(k)
 	return k
 }
+
+// resizes takes the terminal through many sizes, one too small for anything: the frame stays whole and the focus where
+// it is (T25).
+func (d *driver) resizes() {
+	d.t.Helper()
+	at := d.a.top().place()
+	for _, size := range [][2]int{{60, 15}, {80, 24}, {20, 5}, {120, 40}, {60, 15}, {200, 50}} {
+		d.send(term.SizeMsg{Width: size[0], Height: size[1]})
+		if size[0] >= minWidth {
+			d.intact()
+		}
+		if now := d.a.top().place(); now != at {
+			d.t.Fatalf("at %v the place is %s, want %s", size, now, at)
+		}
+	}
+}

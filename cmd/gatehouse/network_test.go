@@ -20,7 +20,7 @@ func TestE1_LocalBindingsMakeNoConnection(t *testing.T) {
 		t.Skip(why)
 	}
 	if runtime.GOOS != "linux" {
-		t.Skip("an empty network namespace needs Linux")
+		missing("an empty network namespace needs Linux")
 	}
 	if out, err := exec.Command("unshare", "-rn", "true").CombinedOutput(); err != nil {
 		missing("an empty network namespace cannot be made here: " + strings.TrimSpace(string(out)))
