@@ -106,20 +106,7 @@ func (c *hastyClock) Now() time.Time {
 func TestScreensInATerminal(t *testing.T) {
 	k := site()
 	e := newEmulator(t, 120, 40)
-	in, keys := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		ended <- Run(context.Background(), Options{
-			Kernel: k, Clock: &hastyClock{now: start}, Authority: core.Authority{Person: "alice", Means: core.MeansTerminal},
-			Input: in, Output: e, Environ: []string{"TERM=xterm-256color"}, Width: 120, Height: 40,
-		})
-	}()
-	press := func(s string) {
-		t.Helper()
-		if _, err := io.WriteString(keys, s); err != nil {
-			t.Fatal(err)
-		}
-	}
+	press, ended := e.run(t, Options{Kernel: k})
 	e.waitFor(t, "Needs you · by session", "Q7 Fetch from status.example?")
 	if !e.alternate() {
 		t.Error("the screen is not the alternate one")
@@ -163,20 +150,7 @@ func TestScreensInATerminal(t *testing.T) {
 func TestRecordInATerminal(t *testing.T) {
 	k := happened()
 	e := newEmulator(t, 120, 40)
-	in, keys := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		ended <- Run(context.Background(), Options{
-			Kernel: k, Clock: &hastyClock{now: start}, Authority: core.Authority{Person: "alice", Means: core.MeansTerminal},
-			Input: in, Output: e, Environ: []string{"TERM=xterm-256color"}, Width: 120, Height: 40,
-		})
-	}()
-	press := func(s string) {
-		t.Helper()
-		if _, err := io.WriteString(keys, s); err != nil {
-			t.Fatal(err)
-		}
-	}
+	press, ended := e.run(t, Options{Kernel: k})
 	e.waitFor(t, "Needs you")
 	press("5")
 	e.waitFor(t, "Record ──", "not verified", "11 rows")
@@ -209,4 +183,20 @@ func TestRecordInATerminal(t *testing.T) {
 	if e.alternate() {
 		t.Error("the alternate screen was not left")
 	}
+}
+
+// run shows the screens in the emulator until they are left: press types, and ended has how they ended.
+func (e *emulator) run(t *testing.T, o Options) (press func(string), ended <-chan error) {
+	t.Helper()
+	in, keys := io.Pipe()
+	o.Clock, o.Authority = &hastyClock{now: start}, core.Authority{Person: "alice", Means: core.MeansTerminal}
+	o.Input, o.Output, o.Environ, o.Width, o.Height = in, e, []string{"TERM=xterm-256color"}, 120, 40
+	done := make(chan error, 1)
+	go func() { done <- Run(context.Background(), o) }()
+	return func(s string) {
+		t.Helper()
+		if _, err := io.WriteString(keys, s); err != nil {
+			t.Fatal(err)
+		}
+	}, done
 }

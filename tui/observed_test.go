@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -386,20 +385,7 @@ func TestCopyTheIDOfAUnit(t *testing.T) {
 // TestObservationsInATerminal opens the screen in a terminal emulator, by keys.
 func TestObservationsInATerminal(t *testing.T) {
 	e := newEmulator(t, 120, 40)
-	in, keys := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		ended <- Run(context.Background(), Options{
-			Kernel: site(), Clock: &hastyClock{now: start}, Authority: core.Authority{Person: "alice", Means: core.MeansTerminal},
-			Input: in, Output: e, Environ: []string{"TERM=xterm-256color"}, Width: 120, Height: 40,
-		})
-	}()
-	press := func(s string) {
-		t.Helper()
-		if _, err := io.WriteString(keys, s); err != nil {
-			t.Fatal(err)
-		}
-	}
+	press, ended := e.run(t, Options{Kernel: site()})
 	e.waitFor(t, "Needs you")
 	press("3")
 	e.waitFor(t, "Observations · all sessions", "invoices", "owner-only")

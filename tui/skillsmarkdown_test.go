@@ -2,11 +2,9 @@ package tui
 
 import (
 	"context"
-	"io"
 	"strings"
 	"testing"
 
-	"gatehouse/core"
 	"gatehouse/core/text"
 )
 
@@ -96,20 +94,7 @@ func TestMarkdownStopsInTime(t *testing.T) {
 // TestSkillsInATerminal opens the screen in a terminal emulator, by keys.
 func TestSkillsInATerminal(t *testing.T) {
 	e := newEmulator(t, 120, 40)
-	in, keys := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		ended <- Run(context.Background(), Options{
-			Kernel: lent(), Library: runbooks(t), Clock: &hastyClock{now: start}, Authority: core.Authority{Person: "alice", Means: core.MeansTerminal},
-			Input: in, Output: e, Environ: []string{"TERM=xterm-256color"}, Width: 120, Height: 40,
-		})
-	}()
-	press := func(s string) {
-		t.Helper()
-		if _, err := io.WriteString(keys, s); err != nil {
-			t.Fatal(err)
-		}
-	}
+	press, ended := e.run(t, Options{Kernel: lent(), Library: runbooks(t)})
 	e.waitFor(t, "Needs you")
 	press("4")
 	e.waitFor(t, "3 collections", "runbooks", "✗ 1 broken")
